@@ -1,16 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
 import { undecided } from '../../scripts/supply-chain/install-scripts.ts';
 import { disallowed } from '../../scripts/supply-chain/licenses.ts';
 import { secretsIn } from '../../scripts/supply-chain/secrets.ts';
 import { shippedPackages } from '../../scripts/supply-chain/shipped.ts';
 import { checkVulnerabilities } from '../../scripts/supply-chain/vulnerabilities.ts';
+import { listening } from '../support/listening.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 const list = (pattern: string) =>
@@ -19,23 +17,15 @@ const list = (pattern: string) =>
     .filter((path) => path !== '' && existsSync(path));
 
 test('every relative link leads to a file', () => {
-  const broken = list('*.md').flatMap((page) =>
-    [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-      .map(([, target = '']) => join(dirname(page), target))
-      .filter((target) => !existsSync(target))
-      .map((target) => `${page} → ${target}`),
-  );
-  expect(broken).toEqual([]);
+  for (const page of list('*.md'))
+    for (const [, target = ''] of read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g))
+      expect(existsSync(join(dirname(page), target)), `${page} → ${target}`).toBe(true);
 });
 
 test('every source file that a page names is there', () => {
-  const gone = list('*.md').flatMap((page) =>
-    [...read(page).matchAll(/`((?:\w+\/)+[\w.-]+\.(?:ts|sql|yml|json|sh))`/g)]
-      .map(([, path = '']) => path)
-      .filter((path) => !existsSync(path) && !existsSync(join(dirname(page), path)))
-      .map((path) => `${page} names ${path}`),
-  );
-  expect(gone).toEqual([]);
+  for (const page of list('*.md'))
+    for (const [, path = ''] of read(page).matchAll(/`((?:\w+\/)+[\w.-]+\.(?:ts|sql|yml|json|sh))`/g))
+      expect(existsSync(path) || existsSync(join(dirname(page), path)), `${page} names ${path}`).toBe(true);
 });
 
 /** Names in the first column of a document's tables. */
@@ -100,7 +90,7 @@ test('a lock file that lacks platforms is found', async () => {
   expect(Object.keys(missingPlatforms({ packages: nested }))).toEqual([at]);
 });
 
-let dir: string;
+const dir = mkdtempSync(join(inject('dir'), 'compiled-'));
 const write = (file: string, text: string) => {
   mkdirSync(dirname(join(dir, file)), { recursive: true });
   writeFileSync(join(dir, file), text);
@@ -108,21 +98,14 @@ const write = (file: string, text: string) => {
 const run = (file = 'cli/docket.mjs') => execFileSync(process.execPath, [join(dir, file)], { encoding: 'utf8' }).trim();
 
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'docket-compiled-'));
-  for (const file of [
-    'cli/docket.mjs',
-    'cli/servers/compiled.mjs',
-    'package-lock.json',
-    'tsconfig.json',
-    'tsconfig.build.json',
-  ])
+  const programs = ['cli/docket.mjs', 'cli/servers/compiled.mjs'];
+  for (const file of [...programs, 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'])
     cpSync(file, join(dir, file));
   symlinkSync(join(process.cwd(), 'node_modules'), join(dir, 'node_modules'));
   write('package.json', '{"type":"module"}');
   write('cli/main.ts', "const from: string = 'sources'; console.log(from);");
   write('dist/cli/main.js', "console.log('compiled');");
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 test('compiled code runs only while it is of the very sources that are there', () => {
   expect(run(), 'a dist/ that is not whole').toBe('sources');
@@ -190,21 +173,19 @@ test.each([
 });
 
 /** npm's registry, as far as an audit asks it. */
-async function registry(advisories: Record<string, { severity: string; title: string }>): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume();
-    const isAudit = request.url?.endsWith('/security/advisories/bulk');
-    const answer = Object.entries(advisories).map(([name, advisory], id) => [
-      name,
-      [{ id: id + 1, url: `https://example.com/${name}`, vulnerable_versions: '>=0', cwe: [], ...advisory }],
-    ]);
-    response.writeHead(isAudit ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isAudit ? Object.fromEntries(answer) : {}));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-}
+const registry = (advisories: Record<string, { severity: string; title: string }>): Promise<string> =>
+  listening(
+    createServer((request, response) => {
+      request.resume();
+      const isAudit = request.url?.endsWith('/security/advisories/bulk');
+      const answer = Object.entries(advisories).map(([name, advisory], id) => [
+        name,
+        [{ id: id + 1, url: `https://example.com/${name}`, vulnerable_versions: '>=0', cwe: [], ...advisory }],
+      ]);
+      response.writeHead(isAudit ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(isAudit ? Object.fromEntries(answer) : {}));
+    }),
+  );
 
 test('known vulnerabilities of what is shipped are reported from high on, those of tools are not', async () => {
   const url = await registry({
@@ -213,7 +194,7 @@ test('known vulnerabilities of what is shipped are reported from high on, those 
     pg: { severity: 'low', title: 'is slow' },
     vitest: { severity: 'critical', title: 'tests nothing' },
   });
-  const found = await checkVulnerabilities(url);
+  const found = await checkVulnerabilities(`${url}/`);
   expect(found).toEqual(expect.arrayContaining([expect.stringContaining('hono'), expect.stringContaining('preact')]));
   expect(JSON.stringify(found)).not.toMatch(/is slow|tests nothing/);
   expect(JSON.stringify(found)).toContain('lets everyone in');

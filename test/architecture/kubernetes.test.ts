@@ -1,8 +1,7 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { readConfig } from '../../runtime/config.ts';
 import type { Json } from '../support/client.ts';
@@ -16,8 +15,7 @@ const PROGRAM = fileURLToPath(new URL('kubernetes/validate.py', import.meta.url)
 const VERSIONS = ['1.31.0', '1.34.0'];
 
 // the secret is the reader's to fill in
-const folder = mkdtempSync(join(tmpdir(), 'docket-kubernetes-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = mkdtempSync(join(inject('dir'), 'kubernetes-'));
 cpSync('deploy/kubernetes', folder, { recursive: true });
 cpSync(join(folder, 'example/secret.env.example'), join(folder, 'example/secret.env'));
 

@@ -1,7 +1,6 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { differences } from '../../scripts/architecture/drift.ts';
 import { checkImports } from '../../scripts/architecture/imports.ts';
 import { checkRooms, type Import } from '../../scripts/architecture/rooms.ts';
@@ -14,24 +13,21 @@ import { repeat } from '../support/client.ts';
 
 const lines = (n: number) => repeat(n, (i) => `x(${i});`).join('\n');
 
-describe('imports follow the flow', () => {
-  /** Checks a tree of these files and of whatever they import. */
-  async function check(files: Record<string, string>): Promise<string[]> {
-    const dir = mkdtempSync(join(tmpdir(), 'docket-imports-'));
-    const append = (path: string, text: string) => {
-      mkdirSync(dirname(join(dir, path)), { recursive: true });
-      appendFileSync(join(dir, path), text);
-    };
-    try {
-      for (const [path, text] of Object.entries(files)) {
-        append(path, text);
-        for (const [, to = ''] of text.matchAll(/'(\.[^']+)'/g)) append(join(dirname(path), to), '');
-      }
-      return await checkImports(Object.keys(files), dir);
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
+/** Checks the imports of a tree of these files and of whatever they import. */
+async function check(files: Record<string, string>): Promise<string[]> {
+  const dir = mkdtempSync(join(inject('dir'), 'imports-'));
+  const append = (path: string, text: string) => {
+    mkdirSync(dirname(join(dir, path)), { recursive: true });
+    appendFileSync(join(dir, path), text);
+  };
+  for (const [path, text] of Object.entries(files)) {
+    append(path, text);
+    for (const [, to = ''] of text.matchAll(/'(\.[^']+)'/g)) append(join(dirname(path), to), '');
   }
+  return checkImports(Object.keys(files), dir);
+}
+
+describe('imports follow the flow', () => {
   const imports = (path: string, text: string) => check({ [path]: text });
 
   test.each([
@@ -101,10 +97,13 @@ describe('imports follow the flow', () => {
   });
 
   test('packages stay where they belong', async () => {
-    expect(await imports('workflows/items.ts', `import { readFileSync } from 'node:fs';`)).toHaveLength(1);
-    expect(await imports('domain/items.ts', `import { z } from 'zod';`)).toHaveLength(1);
-    expect(await imports('contract/items.ts', `import pg from 'pg';`)).toHaveLength(1);
-    expect(await imports('db/items.ts', `import { Hono } from 'hono';`)).toHaveLength(1);
+    for (const [folder, text] of [
+      ['workflows', `import { readFileSync } from 'node:fs';`],
+      ['domain', `import { z } from 'zod';`],
+      ['contract', `import pg from 'pg';`],
+      ['db', `import { Hono } from 'hono';`],
+    ] as const)
+      expect(await imports(`${folder}/items.ts`, text), folder).toHaveLength(1);
     expect(await imports('workflows/items.ts', `import { sleep } from '@temporalio/workflow';`)).toEqual([]);
   });
 });
@@ -144,23 +143,12 @@ describe('rooms of services', () => {
   });
 
   test('are found in the files that import each other', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'docket-rooms-'));
-    const files = {
+    const found = await check({
       'services/a/one.ts': `import { b } from '../b/one.ts'; export const a = b;`,
       'services/a/two.ts': 'export const two = 2;',
       'services/b/one.ts': `import { two } from '../a/two.ts'; export const b = two;`,
-    };
-    try {
-      for (const [path, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(dir, path)), { recursive: true });
-        appendFileSync(join(dir, path), text);
-      }
-      expect(await checkImports(Object.keys(files), dir)).toEqual([
-        'services/: rooms in a circle, a → b → a: move what both need to a lower room',
-      ]);
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
+    });
+    expect(found).toEqual(['services/: rooms in a circle, a → b → a: move what both need to a lower room']);
   });
 });
 
@@ -227,14 +215,8 @@ test('a workflow bundle holds nothing but workflows and what the SDK needs', () 
     '?2065',
   ];
   expect(bundle(...good)).toEqual([]);
-  for (const bad of [
-    './node_modules/zod/index.js',
-    './node_modules/pg/lib/index.js',
-    './node_modules/hono/dist/index.js',
-    './node_modules/ipaddr.js/lib/ipaddr.js',
-    './db/items.ts',
-    'node:fs',
-  ])
+  const packages = ['zod', 'pg', 'hono', 'ipaddr.js'].map((name) => `./node_modules/${name}/lib/index.js`);
+  for (const bad of [...packages, './db/items.ts', 'node:fs'])
     expect(bundle(...good, bad)).toEqual([`the workflow bundle contains ${bad}`]);
   expect(checkBundle('minified')).toHaveLength(1);
 });

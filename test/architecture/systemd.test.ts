@@ -1,8 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { readConfig } from '../../runtime/config.ts';
 import { services } from '../support/compose.ts';
 import { needDebian } from '../support/debian.ts';
@@ -14,8 +13,7 @@ const UNITS = ['docket-api.service', 'docket-migrate.service', 'docket-worker.se
 /** From 0 to 10, as systemd counts what a service that was broken into could do; units without any care are near 9.6. */
 const MOST_EXPOSED = 2;
 
-const folder = mkdtempSync(join(tmpdir(), 'docket-systemd-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = mkdtempSync(join(inject('dir'), 'systemd-'));
 const read = (unit: string) => readFileSync(join(SOURCE, unit), 'utf8');
 // Node.js is where it is on this machine
 for (const unit of UNITS) writeFileSync(join(folder, unit), read(unit).replaceAll('/usr/bin/node', process.execPath));

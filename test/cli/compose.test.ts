@@ -3,11 +3,12 @@ import { promisify } from 'node:util';
 import { expect, inject, test, vi } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { docket } from '../support/cli.ts';
-import { eventually, type Json } from '../support/client.ts';
+import { api, eventually } from '../support/client.ts';
 import { environmentOf, services } from '../support/compose.ts';
 import { emptyDatabase } from '../support/database.ts';
 import { opened, startReceiver } from '../support/receiver.ts';
 import { testStores } from '../support/system.ts';
+import { decided } from '../support/tickets.ts';
 
 // a program for each call, and machines that are shared stall for seconds
 vi.setConfig({ testTimeout: 200_000 });
@@ -44,17 +45,11 @@ test('S3.6 the processes of docker-compose.yml, each with its command and its en
   // as README has it: docker compose exec api node cli/docket.mjs key create --role admin
   const { stdout } = await docket(['key', 'create', '--role', 'admin'], of('api'));
   const key = /docket_[0-9a-f]{12}_[\w-]{43}/.exec(stdout)?.[0] ?? '';
-  const call = async (path: string, body?: object): Promise<Json> => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    const sent = body && { method: 'POST', body: JSON.stringify(body) };
-    return (await fetch(`${url}${path}`, { headers, ...sent })).json();
-  };
-  expect((await fetch(`${url}/v1/queues`)).status).toBe(401);
-  await eventually(async () => (await call('/readyz')).status === 'ok', 60_000);
+  const client = api(url, key);
+  expect((await api(url).get('/v1/queues')).status).toBe(401);
+  await eventually(async () => (await client.get('/readyz')).body.status === 'ok', 60_000);
 
-  await call('/v1/queues/q/tickets', { id: 'one', body: 1, callback: receiver.callback });
-  const [{ lease }] = (await call('/v1/queues/q/claim', { reviewer: 'anna' })).tickets;
-  await call('/v1/tickets/one/decide', { token: lease.token, decision: 'ok' });
+  await decided(client, 'q', { id: 'one', callback: receiver.callback });
   const message = await eventually(async () => receiver.received[0], 60_000);
   expect(opened(message)).toMatchObject({ type: 'ticket.decided', ticket: { id: 'one' } });
 

@@ -1,12 +1,14 @@
-import { type HttpBindings, serve } from '@hono/node-server';
+import type { Server } from 'node:http';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { afterAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { createDocket, type Docket, type DocketOptions } from '../../cli/library.ts';
 import { Client } from '../../clients/typescript/src/index.ts';
-import { openDb } from '../../db/pool.ts';
-import { api as clientOf, eventually, type Json } from '../support/client.ts';
-import { rowsOf } from '../support/database.ts';
+import { api as clientOf, deferred, eventually, type Json } from '../support/client.ts';
+import { openTestDb, rowsOf } from '../support/database.ts';
+import { atEndOfFile } from '../support/endings.ts';
 import { createKey } from '../support/keys.ts';
+import { listening } from '../support/listening.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { testStores } from '../support/system.ts';
@@ -19,10 +21,9 @@ const settings = (namespace: string) => ({
   DOCKET_CACHE: inject('cacheDir'),
   LOG_LEVEL: 'error',
 });
-const started: Docket[] = [];
 const start = async (options: DocketOptions): Promise<Docket> => {
   const docket = await createDocket(options);
-  started.push(docket);
+  atEndOfFile(() => docket.stop());
   return docket;
 };
 
@@ -39,23 +40,12 @@ const two = await start({
 });
 app.all('/team/b/*', (c) => two.fetch(c.req.raw, c.env));
 
-/** Serves a program on a free port. */
-const serving = (fetch: typeof app.fetch): Promise<{ url: string; close(): void }> =>
-  new Promise((resolve) => {
-    const server = serve({ fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
-      resolve({ url: `http://127.0.0.1:${port}`, close: () => server.close() }),
-    );
-  });
-const server = await serving(app.fetch);
-const root = server.url;
-const db = openDb({ url: stores.databaseUrl, node: 'library-test', max: 1 });
+/** Serves a program until the end of the file. @returns its URL */
+const serving = ({ fetch }: Pick<typeof app, 'fetch'>) => listening(createAdaptorServer({ fetch }) as Server);
+const root = await serving(app);
+const db = openTestDb(stores.databaseUrl);
 const { key } = await createKey(db, { name: 'program', role: 'admin', subject: null });
 const docket = clientOf(`${root}/docket`, key).unchecked();
-afterAll(async () => {
-  server.close();
-  await db.end();
-  await Promise.all(started.map((one) => one.stop()));
-});
 
 test('S0.2 S0.7 S0.10 a Hono app has the whole API under a path of its own, and the worker beside it', async () => {
   expect((await clientOf(root).unchecked().get('/')).body).toBe('a program of its own');
@@ -111,24 +101,19 @@ test('S0.9 what is stopped ends its long polls, and the program goes on', async 
     basePath: '/third',
     settings: settings(stores.namespace),
   });
-  let come = () => {};
-  const came = new Promise<void>((resolve) => {
-    come = resolve;
-  });
+  const came = deferred();
   const own = new Hono<{ Bindings: HttpBindings }>().all('/third/*', (c) => {
-    come();
+    came.resolve();
     return third.fetch(c.req.raw, c.env);
   });
-  const program = await serving(own.fetch);
-  const client = clientOf(`${program.url}/third`, key).unchecked();
+  const client = clientOf(`${await serving(own)}/third`, key).unchecked();
   const before = performance.now();
   const waiting = client.post('/v1/queues/empty/claim', { reviewer: 'bob', waitSeconds: 30 });
-  await came;
+  await came.promise;
   await third.stop();
   const { status, body } = (await waiting) as { status: number; body: Json };
   expect([status, body.tickets]).toEqual([200, []]);
   expect(performance.now() - before).toBeLessThan(25_000);
-  program.close();
   expect((await docket.get('/v1/queues')).status).toBe(200);
 });
 

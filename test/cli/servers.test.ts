@@ -1,13 +1,13 @@
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import pg from 'pg';
 import { describe, expect, inject, test, vi } from 'vitest';
-import { startChild } from '../support/child.ts';
-import { docket, type Ended, expectFailure, folder, ROOT, run } from '../support/cli.ts';
+import { settingsFor, startChild } from '../support/child.ts';
+import { docket, expectFailure, folder, ROOT, run } from '../support/cli.ts';
 import { eventually } from '../support/client.ts';
+import { emptyDatabase, rowsOf } from '../support/database.ts';
 import { createKey } from '../support/keys.ts';
+import { listening } from '../support/listening.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
@@ -42,28 +42,25 @@ describe('PostgreSQL', () => {
   );
 
   test('a host that there is not, and one that is no PostgreSQL', async () => {
-    const silent = createServer().listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as { port: number };
-    const [none, http, localhost] = (await Promise.all([
+    const silent = new URL(await listening(createServer())).host;
+    const [none, http, localhost] = await Promise.all([
       docket(['key', 'list'], { DATABASE_URL: 'postgres://me:hunter2@no.such.host.invalid/docket' }),
-      docket(['migrate'], { DATABASE_URL: `postgres://me:hunter2@127.0.0.1:${port}/docket` }),
+      docket(['migrate'], { DATABASE_URL: `postgres://me:hunter2@${silent}/docket` }),
       docket(['migrate'], { DATABASE_URL: 'postgres://me:hunter2@localhost:1/docket' }),
-    ])) as [Ended, Ended, Ended];
-    silent.close();
+    ]);
     expectFailure(none, /DATABASE_URL: cannot reach PostgreSQL at no\.such\.host\.invalid:5432 \(.*\); start it, or/);
-    expectFailure(http, `DATABASE_URL: cannot reach PostgreSQL at 127.0.0.1:${port} (no answer from PostgreSQL)`);
+    expectFailure(http, `DATABASE_URL: cannot reach PostgreSQL at ${silent} (no answer from PostgreSQL)`);
     // both of its addresses are tried, whose error has no message
     expectFailure(localhost, 'DATABASE_URL: cannot reach PostgreSQL at localhost:1 (connection refused)');
   });
 
   test('a wrong password, a wrong user and a database that there is not', async () => {
-    const [password, none, user, missing] = (await Promise.all([
+    const [password, none, user, missing] = await Promise.all([
       docket(['migrate'], { DATABASE_URL: database({ password: 'hunter2' }) }),
       docket(['migrate'], { DATABASE_URL: database({ password: '' }) }),
       docket(['key', 'list'], { DATABASE_URL: database({ username: 'nobody' }) }),
       docket(['api'], { DATABASE_URL: database({ pathname: '/missing' }), PORT: '0' }),
-    ])) as [Ended, Ended, Ended, Ended];
+    ]);
     const rejected = (name: string) =>
       `DATABASE_URL: PostgreSQL at ${host} answers "password authentication failed for user "${name}""; correct the user`;
     expectFailure(password, rejected('docket'));
@@ -75,11 +72,8 @@ describe('PostgreSQL', () => {
   });
 
   test('a database that docket migrate has not been run on, and one whose owner is another', async () => {
-    const admin = new pg.Client({ connectionString: database({ pathname: '/postgres' }) });
-    await admin.connect();
-    await admin.query('create database cli_empty');
-    await admin.query(`create role cli_guest login password 'hunter2'`);
-    await admin.end();
+    for (const text of ['create database cli_empty', `create role cli_guest login password 'hunter2'`])
+      await rowsOf(database({ pathname: '/postgres' }), text);
     const empty = { DATABASE_URL: database({ pathname: '/cli_empty' }) };
     const guest = { DATABASE_URL: database({ pathname: '/cli_empty', username: 'cli_guest', password: 'hunter2' }) };
     expectFailure(await docket(['key', 'list'], empty), /"relation .* does not exist"; run docket migrate first/);
@@ -93,25 +87,21 @@ describe('PostgreSQL', () => {
 
   test('a server that is too old: nothing is changed', async () => {
     const { hostname, port } = new URL(stores.databaseUrl);
-    const admin = new pg.Client({ connectionString: database({ pathname: '/postgres' }) });
-    await admin.connect();
-    const number = (await admin.query('show server_version_num')).rows[0].server_version_num as string;
-    const version = (await admin.query('show server_version')).rows[0].server_version as string;
+    const [shown] = await rowsOf<{ number: string; version: string }>(
+      stores.databaseUrl,
+      `select current_setting('server_version_num') as number, current_setting('server_version') as version`,
+    );
+    const { number, version } = shown as NonNullable<typeof shown>;
     const proxy = await startProxy({ host: hostname, port: Number(port) }, (answer) =>
       answer.replace(number, number.replace(/^../, '14')).replace(version, version.replace(/^../, '14')),
     );
-    await admin.query('create database cli_old');
-    await admin.end();
-    const env = { DATABASE_URL: database({ host: `127.0.0.1:${proxy}`, pathname: '/cli_old' }) };
+    const old = await emptyDatabase(stores.databaseUrl);
+    const env = { DATABASE_URL: database({ host: proxy, pathname: new URL(old).pathname }) };
     expectFailure(
       await docket(['migrate'], env),
       /DATABASE_URL: PostgreSQL 14\.\d+ is too old, Docket needs 15 or newer; name a newer server in DATABASE_URL/,
     );
-    const client = new pg.Client({ connectionString: database({ pathname: '/cli_old' }) });
-    await client.connect();
-    const { rows } = await client.query(`select count(*)::int as n from pg_tables where schemaname = 'public'`);
-    await client.end();
-    expect(rows).toEqual([{ n: 0 }]);
+    expect(await rowsOf(old, `select from pg_tables where schemaname = 'public'`)).toEqual([]);
   });
 
   test('that of a docket start which does not run any more', async () => {
@@ -137,11 +127,7 @@ describe('Temporal', () => {
   });
 
   test.each(['worker', 'migrate'])('docket %s names a namespace that Temporal does not have', async (name) => {
-    const env = {
-      DATABASE_URL: stores.databaseUrl,
-      TEMPORAL_ADDRESS: inject('temporal'),
-      TEMPORAL_NAMESPACE: 'nowhere',
-    };
+    const env = settingsFor(stores, { TEMPORAL_NAMESPACE: 'nowhere' });
     expectFailure(
       await docket([name], env),
       /TEMPORAL_NAMESPACE: Temporal at 127\.0\.0\.1:\d+ has no namespace nowhere; create it \(temporal operator namespace/,
@@ -170,28 +156,16 @@ describe('a server that asks for keys', async () => {
   const keyOf = async (role: 'admin' | 'reviewer' | 'agent') =>
     (await createKey(running.runtime.db, { name: role, role, subject: role })).key;
 
-  test('docket export names DOCKET_KEY, when it is missing, wrong, or may not read the feed', async () => {
-    const args = ['export', '--from', api.url, '--to', 'file', '--file', join(folder, 'events.ndjson')];
-    const ends = await Promise.all([
-      docket(args),
-      docket(args, { DOCKET_KEY: 'hunter2' }),
-      docket(args, { DOCKET_KEY: await keyOf('agent') }),
-    ]);
-    ends.forEach((ended, n) => {
-      const status = n < 2 ? 401 : 403;
-      expectFailure(ended, `docket export: DOCKET_KEY: ${api.url} answered ${status}: `, 'docket key create --role');
-    });
-  });
+  const demo = (key: string) =>
+    run(['npm', 'run', '--silent', 'demo'], { DOCKET_URL: api.url, ...(key && { DOCKET_KEY: key }) }, ROOT);
 
   test('the demo names DOCKET_KEY, when it is missing, wrong, or not that of an administrator', async () => {
-    const demo = (env: Record<string, string>) =>
-      run(['npm', 'run', '--silent', 'demo'], { DOCKET_URL: api.url, ...env }, ROOT);
     for (const [key, status] of [
       ['', 401],
       ['hunter2', 401],
       [await keyOf('reviewer'), 403],
     ] as const) {
-      const { code, stderr } = await demo(key ? { DOCKET_KEY: key } : {});
+      const { code, stderr } = await demo(key);
       expect([code, stderr]).toEqual([
         1,
         expect.stringMatching(new RegExp(`^DOCKET_KEY: .* answered ${status} \\(`, 'm')),
@@ -202,23 +176,20 @@ describe('a server that asks for keys', async () => {
   });
 
   test('the demo runs with the key of an administrator', async () => {
-    const env = { DOCKET_URL: api.url, DOCKET_KEY: await keyOf('admin') };
-    const { code, stdout, stderr } = await run(['npm', 'run', '--silent', 'demo'], env, ROOT);
+    const { code, stdout, stderr } = await demo(await keyOf('admin'));
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('left open: queue sites');
   }, 240_000);
 
   test('docket start in keys mode says how to get a key, and how to run the demo with it', async () => {
-    const env = {
-      ...{ DOCKET_AUTH: 'keys', DATABASE_URL: stores.databaseUrl, TEMPORAL_ADDRESS: stores.temporalAddress },
-      ...{ TEMPORAL_NAMESPACE: stores.namespace, DOCKET_DATA: join(folder, 'keys'), DOCKET_CACHE: inject('cacheDir') },
-    };
+    const DOCKET_DATA = join(folder, 'keys');
+    const env = settingsFor(stores, { DOCKET_AUTH: 'keys', DOCKET_DATA });
     const child = await startChild('start', env);
     const { url } = child.api;
-    expect(child.output()).toContain(`Create one: DOCKET_DATA=${env.DOCKET_DATA} npx docket key create --role admin\n`);
+    expect(child.output()).toContain(`Create one: DOCKET_DATA=${DOCKET_DATA} npx docket key create --role admin\n`);
     expect(child.output()).toContain(`Try: DOCKET_URL=${url} DOCKET_KEY=<that key> npm run demo\n`);
     // as it says
-    const made = await docket(['key', 'create', '--role', 'admin'], { DOCKET_DATA: env.DOCKET_DATA });
+    const made = await docket(['key', 'create', '--role', 'admin'], { DOCKET_DATA });
     const key = made.stdout.split('\n')[0] ?? '';
     expect((await child.api.get('/v1/keys')).status).toBe(401);
     expect((await child.api.as(key).get('/v1/keys')).status).toBe(200);

@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { docket, type Ended, expectFailure, folder, ROOT, run } from '../support/cli.ts';
-import { lastingPort } from '../support/ports.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { docket, expectFailure, folder, ROOT, run } from '../support/cli.ts';
+import { listening } from '../support/listening.ts';
 
 // a program for each call, and machines that are shared stall for seconds
 vi.setConfig({ testTimeout: 200_000 });
@@ -33,7 +33,8 @@ const WRONG: Record<string, [value: string, said: string]> = {
   LOG_LEVEL: ['loud', 'must be fatal or error or warn or info or debug or silent, not "loud"'],
 };
 
-describe('values that cannot be meant', () => {
+// side by side: half of them wait, for a host or for a server to come
+describe.concurrent('values that cannot be meant', () => {
   test.each(['start', 'api', 'worker', 'migrate', 'key list'])(
     'docket %s names each wrong setting in a line of its own, before anything is started',
     async (line) => {
@@ -54,8 +55,8 @@ describe('values that cannot be meant', () => {
       docket(['api'], { HOST: '0.0.0.0', DOCKET_AUTH: 'open' }),
       docket(['api'], { BEANSTALKD_PORT: '0', BEANSTALKD_HOST: '0.0.0.0' }),
     ]);
-    expectFailure(open as Ended, /DOCKET_AUTH=open is for 127\.0\.0\.1 only.*HOST=0\.0\.0\.0.*asks for keys/);
-    expectFailure(beanstalkd as Ended, /BEANSTALKD_HOST=0\.0\.0\.0: .*no authentication.*BEANSTALKD_OPEN=1/);
+    expectFailure(open, /DOCKET_AUTH=open is for 127\.0\.0\.1 only.*HOST=0\.0\.0\.0.*asks for keys/);
+    expectFailure(beanstalkd, /BEANSTALKD_HOST=0\.0\.0\.0: .*no authentication.*BEANSTALKD_OPEN=1/);
   });
 
   test.each(['api', 'worker', 'migrate'])('docket %s without DATABASE_URL says that it needs it', async (name) => {
@@ -69,129 +70,101 @@ describe('values that cannot be meant', () => {
   });
 });
 
-describe('what cannot be used', () => {
+describe.concurrent('what cannot be used', () => {
   const aFile = join(folder, 'a-file');
   writeFileSync(aFile, '');
   /** On a database that is not there: all of this is found before it is asked. */
-  const start = {
-    ...{ DATABASE_URL: 'postgres://127.0.0.1:1/x', DOCKET_DATA: join(folder, 'start') },
-    ...{ PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' },
-  };
-
-  /** A port that another program has. */
-  async function taken(): Promise<string> {
-    const port = await lastingPort();
-    const server = createServer().listen(port, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    return String(port);
-  }
+  const atStart = (command: string, env: Record<string, string>) =>
+    docket([command], {
+      ...{ DATABASE_URL: 'postgres://127.0.0.1:1/x', DOCKET_DATA: mkdtempSync(join(folder, 'data-')) },
+      ...{ PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0', ...env },
+    });
+  const start = (env: Record<string, string>) => atStart('start', env);
 
   test('DOCKET_DATA that cannot be written to', async () => {
     const data = join(aFile, 'data');
     expectFailure(
-      await docket(['start'], { ...start, DOCKET_DATA: data }),
+      await start({ DOCKET_DATA: data }),
       `docket start: DOCKET_DATA: cannot write to ${data} (a part of the path is not a folder); set DOCKET_DATA to`,
     );
-    expectFailure(await docket(['start'], { ...start, DOCKET_DATA: aFile }), `DOCKET_DATA: cannot write to ${aFile} (`);
+    expectFailure(await start({ DOCKET_DATA: aFile }), `DOCKET_DATA: cannot write to ${aFile} (`);
   });
 
   test.skipIf(process.getuid?.() === 0)('DOCKET_DATA of another user, where root could write', async () => {
     const data = join(folder, 'read-only');
     mkdirSync(data, { mode: 0o500 });
-    expectFailure(await docket(['start'], { ...start, DOCKET_DATA: data }), /DOCKET_DATA: .*\(permission denied\)/);
+    expectFailure(await start({ DOCKET_DATA: data }), /DOCKET_DATA: .*\(permission denied\)/);
   });
 
   test('DOCKET_CACHE that cannot be written to, where something has to be kept there', async () => {
     const empty = join(folder, 'no-programs');
     mkdirSync(empty);
-    const env = { ...start, DOCKET_CACHE: join(aFile, 'cache'), PATH: empty };
-    expectFailure(await docket(['start'], env), `DOCKET_CACHE: cannot write to ${env.DOCKET_CACHE} (`);
+    const cache = join(aFile, 'cache');
+    expectFailure(await start({ DOCKET_CACHE: cache, PATH: empty }), `DOCKET_CACHE: cannot write to ${cache} (`);
   });
 
   test('TEMPORAL_CLI that is no program', async () => {
-    for (const [cli, why] of [
-      [join(folder, 'missing'), 'no such file or folder'],
-      [aFile, 'permission denied'],
+    const missing = join(folder, 'missing');
+    for (const [cli, said] of [
+      [missing, `cannot run ${missing} (no such file or folder); set it to`],
+      [aFile, `cannot run ${aFile} (permission denied); set it to`],
+      [folder, `${folder} is not a program`],
     ] as const)
-      expectFailure(
-        await docket(['start'], { ...start, TEMPORAL_CLI: cli }),
-        `TEMPORAL_CLI: cannot run ${cli} (${why}); set it to`,
-      );
-    expectFailure(
-      await docket(['start'], { ...start, TEMPORAL_CLI: folder }),
-      `TEMPORAL_CLI: ${folder} is not a program`,
-    );
+      expectFailure(await start({ TEMPORAL_CLI: cli }), `TEMPORAL_CLI: ${said}`);
   });
 
-  test('PORT and BEANSTALKD_PORT that are taken, before any server is started', async () => {
-    const port = await taken();
-    const { stdout, ...ended } = await docket(['start'], { ...start, PORT: port });
-    expectFailure({ stdout, ...ended }, `docket start: PORT: port ${port} is taken; set PORT to another, or to 0`);
-    expect(stdout).toBe('Docket is starting …\n');
-    expectFailure(
-      await docket(['start'], { ...start, BEANSTALKD_PORT: port }),
-      `BEANSTALKD_PORT: port ${port} is taken; set BEANSTALKD_PORT to another`,
-    );
-    expectFailure(
-      await docket(['api'], { PORT: port, DATABASE_URL: 'postgres://127.0.0.1:1/x' }),
-      `docket api: PORT: port ${port} is taken; set PORT to another`,
-    );
+  test.each([
+    ['start', 'PORT', 'another, or to 0'],
+    ['api', 'PORT', 'another'],
+    ['start', 'BEANSTALKD_PORT', 'another'],
+    ['start', 'TEMPORAL_PORT', 'another, or to 0 for any free one'],
+    ['start', 'TEMPORAL_UI_PORT', 'another, or to 0 for any free one'],
+  ])('docket %s with a %s that is taken, before any server is started', async (command, name, what) => {
+    const { port } = new URL(await listening(createServer()));
+    const ended = await atStart(command, { [name]: port });
+    expectFailure(ended, `docket ${command}: ${name}: port ${port} is taken; set ${name} to ${what}`);
+    expect(ended.stdout).toBe(command === 'start' ? 'Docket is starting …\n' : '');
   });
 
   test('HOST and BEANSTALKD_HOST that are no address of this machine', async () => {
     for (const host of ['192.0.2.1', 'no.such.host.invalid'])
       expectFailure(
-        await docket(['start'], { ...start, HOST: host }),
+        await start({ HOST: host }),
         new RegExp(`HOST: nothing can listen on ${host} \\(.*; set HOST to an address of this machine`),
       );
     const beanstalkd = { BEANSTALKD_PORT: '0', BEANSTALKD_HOST: '192.0.2.1', BEANSTALKD_OPEN: '1' };
     expectFailure(
-      await docket(['start'], { ...start, ...beanstalkd }),
+      await start(beanstalkd),
       'BEANSTALKD_HOST: nothing can listen on 192.0.2.1 (not an address of this machine); set BEANSTALKD_HOST',
     );
-  });
-
-  test('TEMPORAL_PORT and TEMPORAL_UI_PORT that are taken', async () => {
-    for (const name of ['TEMPORAL_PORT', 'TEMPORAL_UI_PORT']) {
-      const port = await taken();
-      expectFailure(
-        await docket(['start'], { ...start, [name]: port }),
-        `${name}: port ${port} is taken; set ${name} to another, or to 0 for any free one`,
-      );
-    }
   });
 
   test('a file or a server of docket export', async () => {
     const file = join(folder, 'no', 'such', 'folder', 'events.ndjson');
     const to = (...options: string[]) => docket(['export', '--from', 'http://127.0.0.1:1', '--to', ...options]);
-    const [toFile, toPostgres, toElasticsearch, from] = (await Promise.all([
+    const away = 'cannot be reached (connection refused); start';
+    const [toFile, toPostgres, toElasticsearch, from] = await Promise.all([
       to('file', '--file', file),
       to('postgres', '--url', 'postgres://me:hunter2@127.0.0.1:1/events'),
       to('elasticsearch', '--url', 'http://me:hunter2@127.0.0.1:65000'),
       docket(['export', '--to', 'file', '--file', 'events.ndjson'], { PORT: '65000' }),
-    ])) as [Ended, Ended, Ended, Ended];
+    ]);
     expectFailure(toFile, `docket export: --file: cannot write to ${file} (no such file or folder); name another`);
     expectFailure(
       toPostgres,
       /--url: cannot reach PostgreSQL at 127\.0\.0\.1:1 \(connection refused\); start it, or correct --url \(after 8 tries\)/,
     );
-    expectFailure(
-      toElasticsearch,
-      /--url: http:\/\/127\.0\.0\.1:65000 cannot be reached \(connection refused\); start it/,
-    );
-    expectFailure(
-      from,
-      /PORT: http:\/\/127\.0\.0\.1:65000 cannot be reached \(connection refused\); start Docket there/,
-    );
+    expectFailure(toElasticsearch, `--url: http://127.0.0.1:65000 ${away} it`);
+    expectFailure(from, `PORT: http://127.0.0.1:65000 ${away} Docket there`);
   }, 90_000);
 
   test('npm run demo without a server', async () => {
     const demo = (env: Record<string, string>) => run(['npm', 'run', '--silent', 'demo'], env, ROOT);
-    const [port, url, wrong] = (await Promise.all([
+    const [port, url, wrong] = await Promise.all([
       demo({ PORT: '65000' }),
       demo({ DOCKET_URL: 'http://127.0.0.1:65000' }),
       demo({ DOCKET_URL: '127.0.0.1:65000' }),
-    ])) as [Ended, Ended, Ended];
+    ]);
     expectFailure(port, /^PORT: nothing answers at http:\/\/127\.0\.0\.1:65000 \(ECONNREFUSED\); start Docket/m);
     expectFailure(url, /^DOCKET_URL: nothing answers at .*; start Docket \(npm start\), or correct DOCKET_URL/m);
     expectFailure(wrong, /^DOCKET_URL: 127\.0\.0\.1:65000 is no URL that begins with http:\/\//m);

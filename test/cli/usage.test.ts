@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { findTemporalCli } from '../../cli/servers/temporal-cli.ts';
 import { docket, folder } from '../support/cli.ts';
+import { listening } from '../support/listening.ts';
 
 // a program for each call, and machines that are shared stall for seconds
 vi.setConfig({ testTimeout: 200_000 });
@@ -38,6 +38,11 @@ const WRONG: [line: string, said: RegExp][] = [
   ['export --to hive', /argument 'hive' is invalid. Allowed choices are file, postgres, elasticsearch/],
   ['export --to file', /--to file needs --file/],
   ['export --to postgres', /--url is missing/],
+  ['export --to elasticsearch --url localhost', /--url must be a URL/],
+  ['export --to postgres --url postgres://x --table a;b', /--table/],
+  ['export --to elasticsearch --url http://x --index ../x', /--index/],
+  ['export --to file --file x --index x', /--index is not for --to file/],
+  ['export --to file --file x --from here', /--from must be a URL/],
   ['export --to file --file x --indx y', /unknown option '--indx'\n\(Did you mean --index\?\)/],
   ['export --to file --file x --from http://me:hunter2@host', /--from must not have a user or a password/],
   ['export --to postgres --url mysql://me:hunter2@host/db', /--url must be a URL that begins with postgres:\/\//],
@@ -66,8 +71,8 @@ test('npm run demo -- --forever goes on while a failure may pass, and ends when 
     if (status === undefined) request.socket.destroy();
     else response.writeHead(status).end('{"detail": "as asked"}');
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  vi.stubEnv('DOCKET_URL', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  // never closed: loops that are under way end by its answers
+  vi.stubEnv('DOCKET_URL', await listening(server, () => {}));
   const { liveOn } = await import('../../scripts/demo/life.ts');
   await expect(liveOn()).rejects.toThrow(/^DOCKET_KEY: .* answered 401 \(as asked\)/);
   const said = printed.mock.calls.flat().join('\n');

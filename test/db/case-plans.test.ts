@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDb } from '../../db/pool.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { verdictOf } from '../../domain/courts.ts';
 import { repeat } from '../support/client.ts';
+import { openTestDb } from '../support/database.ts';
 import { expectFewRead, explainAll, loader, plansOf } from '../support/plans.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
@@ -14,7 +14,7 @@ const FEW = 60;
 const stores = await testStores({ records: false });
 const { api, sql } = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api', stores });
 // one session, as in real life: its plans are made once and kept
-const db = openDb({ url: stores.databaseUrl, node: 'case-plans', max: 1 });
+const db = openTestDb(stores.databaseUrl);
 const nodesOf = plansOf(db);
 
 const ok = async (call: ReturnType<typeof api.get>) => expect((await call).status).toBe(200);
@@ -67,7 +67,6 @@ beforeAll(async () => {
   // as maintenance does with tables that have grown by half: not with this one, most of which is tickets
   await sql('analyze lease, case_file');
 }, 180_000);
-afterAll(() => db.end());
 
 test('S2.2 S2.3 a claim and a vote read as little of thousands of cases that statistics do not know beside many tickets', async () => {
   expectFewRead(await nodesOf(() => claimAndVote(`juror-${HELD + 8}`)), TABLES, FEW);

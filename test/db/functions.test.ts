@@ -1,12 +1,11 @@
-import pg from 'pg';
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { EDITION, MIN_COMPATIBLE } from '../../db/edition.ts';
 import { migrate } from '../../db/migrate.ts';
+import { connected } from '../support/database.ts';
 import { testStores } from '../support/system.ts';
 
 const { databaseUrl } = await testStores();
-const client = new pg.Client({ connectionString: databaseUrl });
-await client.connect();
+const client = await connected(databaseUrl);
 const signatures = async () =>
   (await client.query<{ name: string }>('select oid::regprocedure as name from pg_proc order by 1')).rows.map(
     (r) => r.name,
@@ -22,7 +21,6 @@ afterEach(async () => {
   await client.query(planted.join(''));
   await client.query('update schema_edition set edition = $1', [EDITION]);
 });
-afterAll(() => client.end());
 
 /** What an earlier release, which kept no record of functions, left behind. */
 async function earlierRelease(edition: number): Promise<void> {

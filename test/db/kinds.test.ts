@@ -1,15 +1,13 @@
-import pg from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { KINDS } from '../../contract/kinds.ts';
 import type { CoreState } from '../../contract/snapshot.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { kindOf } from '../../domain/kinds.ts';
+import { connected } from '../support/database.ts';
 import { testStores } from '../support/system.ts';
 
 const { databaseUrl } = await testStores();
-const client = new pg.Client({ connectionString: databaseUrl });
-await client.connect();
-afterAll(() => client.end());
+const client = await connected(databaseUrl);
 
 test('db/functions/kinds.sql says what domain/kinds.ts says', async () => {
   const { rows } = await client.query(

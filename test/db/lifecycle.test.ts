@@ -1,12 +1,13 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../contract/kinds.ts';
 import type { Command, Kind } from '../../contract/snapshot.ts';
-import { openDb } from '../../db/pool.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { transitionsOf } from '../../domain/lifecycle.ts';
 import { carryOut } from '../../services/upkeep/commands.ts';
-import { addCase, claimed, court, jurors, oneCase, vote, voted } from '../support/cases.ts';
+import { addCase, claimed, court, invitations, jurors, oneCase, vote, voted } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
+import { openTestDb } from '../support/database.ts';
+import { job as sendJob } from '../support/jobs.ts';
 import { seenTransitions, unknownAmong } from '../support/lifecycle.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -26,13 +27,14 @@ import { add, configure, decide, withToken } from '../support/tickets.ts';
 
 // What is due is done by this file alone, so that each step is seen.
 const { api, sql, databaseUrl } = await startTestSystem({ DOCKET_PACEMAKER: 'off' });
-const db = openDb({ url: databaseUrl, node: 'lifecycle', max: 2 });
-afterAll(() => db.end());
+const db = openTestDb(databaseUrl, 2);
 
 let commands = 0;
 const command = (kind: Kind, id: string, sent: Command) => carryOut({ db }, kind, id, `lifecycle-${++commands}`, sent);
 const refuse = (kind: Kind, id: string) =>
   command(kind, id, { type: 'refuse', signal: 'jump', reason: 'unknown_signal', detail: '', by: 'olga' });
+const happened = (kind: Kind, type: string) =>
+  eventually(async () => (await sql('select from event where kind = $1 and type = $2', [kind, type])).length);
 const park = (kind: Kind, id: string) => sql('select park_item($1, $2, $3)', [kind, id, 'made to fail']);
 
 /** Lets the time come for an item: its lease, its delay or its deadline has passed. */
@@ -47,9 +49,9 @@ async function due(kind: Kind, id: string, what: 'lease' | 'delay' | 'deadline')
 }
 
 async function job(name: string, fields: object): Promise<Json> {
-  const { body } = await api.post('/v1/jobs', { command: name, ...fields });
-  expect(body).toMatchObject({ success: true });
-  return body;
+  const answer = await sendJob(api, name, fields);
+  expect(answer).toMatchObject({ success: true });
+  return answer;
 }
 
 describe('a scenario for each kind', () => {
@@ -68,26 +70,20 @@ describe('a scenario for each kind', () => {
     await park('ticket', 'one');
     const held = await claimOne(api, 'seen', 'anna');
     await decide(api, held);
-    await eventually(
-      async () => (await sql(`select from event where item_id = 'one' and type = 'delivery_failed'`)).length,
-    );
+    await happened('ticket', 'delivery_failed');
     await api.post('/v1/tickets/one/deliveries/1/redeliver');
-    await eventually(async () => (await sql(`select from event where item_id = 'one' and type = 'delivered'`)).length);
+    await happened('ticket', 'delivered');
     await refuse('ticket', 'one');
     await api.post('/v1/tickets/one/notes', { text: 'seen' });
 
     await configure(api, 'short', { maxAttempts: 1, escalations: [{ afterSeconds: 60, priority: 9 }] });
-    for (const id of ['dead', 'late', 'void'])
-      await add(api, 'short', { id, createdAt: new Date(Date.now() - 100_000).toISOString() });
-    await claimOne(api, 'short', 'anna');
+    for (const id of ['dead', 'late', 'void']) await add(api, 'short', { id, createdAt: inMs(-100_000) });
+    const { id } = await claimOne(api, 'short', 'anna');
     await sql(`select tick_item('ticket', id) from item where queue = 'short' and state = 'held'`);
-    for (const { id } of await sql<{ id: string }>(`select id from item where queue = 'short' and state = 'held'`))
-      await due('ticket', id, 'lease');
-    const [late, left] = await sql<{ id: string }>(
-      `select id from item where queue = 'short' and ended_at is null order by id`,
-    );
-    await due('ticket', late?.id ?? '', 'deadline');
-    await api.post(`/v1/tickets/${left?.id}/invalidate`, { reason: 'gone' });
+    await due('ticket', id, 'lease');
+    const left = ['dead', 'late', 'void'].filter((other) => other !== id);
+    await due('ticket', left[0] ?? '', 'deadline');
+    await api.post(`/v1/tickets/${left[1]}/invalidate`, { reason: 'gone' });
   });
 
   test('jobs', async () => {
@@ -126,13 +122,11 @@ describe('a scenario for each kind', () => {
     const [cat, dan] = [await claimed(api, 'seen', 'cat'), await claimed(api, 'seen', 'dan')];
     await voted(api, 'one', cat.token, 'buyer');
     expect((await vote(api, 'one', dan.token, 'seller')).status).toBe(409);
-    await eventually(
-      async () => (await sql(`select from event where kind = 'case' and type = 'delivery_failed'`)).length,
-    );
+    await happened('case', 'delivery_failed');
 
     await addCase(api, 'seen', { id: 'hung', deadlineSeconds: 600 });
     await due('case', 'hung', 'deadline');
-    await eventually(async () => (await sql(`select from event where kind = 'case' and type = 'delivered'`)).length);
+    await happened('case', 'delivered');
     await addCase(api, 'seen', { id: 'void' });
     await api.post('/v1/cases/void/invalidate', { reason: 'gone' });
 
@@ -143,46 +137,29 @@ describe('a scenario for each kind', () => {
     await court(api, 'asking', { votesToWin: 1, mode: 'assign', assign: { jurors: 1, answerSeconds: 600 } });
     await jurors(api, 'asking', ['fay']);
     await addCase(api, 'asking', { id: 'asked' });
-    const [{ token }] = await eventually(async () => {
-      const { items } = (await api.get('/v1/jurors/fay/invitations')).body;
-      return items.length > 0 && items;
-    });
+    const { token } = await eventually(async () => (await invitations(api, 'fay'))[0]);
     expect((await api.post('/v1/cases/asked/decline', { token })).status).toBe(200);
     expect((await oneCase(api, 'hung')).state).toBe('hung');
   });
 
   test('occurrences of tasks', async () => {
-    const receiver = await startReceiver((n) => (n === 1 ? 410 : 204));
+    const { callback } = await startReceiver((n) => (n === 1 ? 410 : 204));
     await addTemplate(api, 'plain');
     await putGroup(api, 'three', ['ann', 'ben', 'cat']);
-    const idOf = async (task: string): Promise<string> =>
-      (
-        await sql<{ id: string }>(`select id from item where kind = 'task' and id like $1 order by id desc`, [
-          `${task}/%`,
-        ])
-      )[0]?.id ?? '';
-
-    await addTask(api, {
-      id: 'one',
-      executor: 'gid_three',
-      dispatchTimes: 2,
-      answerSeconds: 600,
-      callback: receiver.callback,
-    });
+    await addTask(api, { id: 'one', executor: 'gid_three', dispatchTimes: 2, answerSeconds: 600, callback });
+    const [{ id } = { id: '' }] = await sql<{ id: string }>(`select id from item where kind = 'task'`);
     const slow = await handed(api, 'ann');
-    await due('task', await idOf('one'), 'lease');
+    await due('task', id, 'lease');
     expect((await complete(api, 'ann', slow.logId)).status).toBe(409);
     await patchTask(api, 'one', { lookbackSeconds: 40_000 });
-    await park('task', await idOf('one'));
+    await park('task', id);
     for (const uid of ['ben', 'cat']) await completed(api, uid, (await handed(api, uid)).logId);
-    await eventually(
-      async () => (await sql(`select from event where kind = 'task' and type = 'delivery_failed'`)).length,
-    );
-    await refuse('task', await idOf('one'));
+    await happened('task', 'delivery_failed');
+    await refuse('task', id);
 
-    await addTask(api, { id: 'two', executor: 'uid_flo', callback: receiver.callback });
+    await addTask(api, { id: 'two', executor: 'uid_flo', callback });
     await completed(api, 'flo', (await handed(api, 'flo')).logId);
-    await eventually(async () => (await sql(`select from event where kind = 'task' and type = 'delivered'`)).length);
+    await happened('task', 'delivered');
 
     const [soon, later] = [inMs(HOUR_MS), inMs(2 * HOUR_MS)];
     await addTask(api, { id: 'shift', executor: 'uid_dan', startTime: soon });

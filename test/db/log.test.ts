@@ -4,13 +4,8 @@ import { claimOne, type Json, numbered } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, claim, configure, decide, events, withToken } from '../support/tickets.ts';
 
-const { api, sql } = await startTestSystem({ DOCKET_PACEMAKER: 'off' });
+const { api, sql } = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api' });
 const hash = (token: string) => createHash('sha256').update(token).digest('hex');
-const lines = (id: string) =>
-  sql<{ type: string; versioned: boolean; token: string | null; ends: number | null }>(
-    `select type, version is not null as versioned, encode(token, 'hex') as token, ends from event where item_id = $1 order by seq`,
-    [id],
-  );
 
 test('S0.5 S0.7 a line of the log says which version and lease it gives, and which lease it ends', async () => {
   await add(api, 'log', { id: 'l' });
@@ -24,28 +19,20 @@ test('S0.5 S0.7 a line of the log says which version and lease it gives, and whi
     `update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'changed' where id = 'l'`,
   );
   expect((await decide(api, second)).status).toBe(200);
-  const line = (type: string, versioned: boolean, token: string | null, ends: number | null) => ({
-    type,
-    versioned,
-    token,
-    ends,
-  });
-  expect(await lines('l')).toEqual([
-    line('created', true, null, null),
-    line('claimed', true, hash(first.lease.token), null),
-    line('released', true, null, 2),
-    line('claimed', true, hash(second.lease.token), null),
-    line('refused', false, hash(first.lease.token), null),
-    line('changed', true, null, null),
-    line('decided', true, null, 4),
+  const lines = await sql(
+    `select type, version is not null as versioned, encode(token, 'hex') as token, ends from event where item_id = 'l' order by seq`,
+  );
+  expect(lines.map(({ type, versioned, token, ends }) => [type, versioned, token, ends])).toEqual([
+    ['created', true, null, null],
+    ['claimed', true, hash(first.lease.token), null],
+    ['released', true, null, 2],
+    ['claimed', true, hash(second.lease.token), null],
+    ['refused', false, hash(first.lease.token), null],
+    ['changed', true, null, null],
+    ['decided', true, null, 4],
   ]);
-  expect(
-    (
-      await sql(
-        `select max(e.version) = i.version as newest from event e join item i on i.id = e.item_id where i.id = 'l' group by i.version`,
-      )
-    )[0]?.newest,
-  ).toBe(true);
+  const newest = `select max(e.version) = i.version as newest from event e join item i on i.id = e.item_id where i.id = 'l' group by i.version`;
+  expect(await sql(newest)).toEqual([{ newest: true }]);
   const shown = JSON.stringify([await events(api, 'l'), (await api.get('/v1/feed')).body]);
   for (const { lease } of [first, second])
     for (const secret of [lease.token, hash(lease.token)]) expect(shown).not.toContain(secret);
@@ -70,10 +57,5 @@ test('S0.6 a hold that has run out takes none of its holder’s places, before a
   await runOut('s-2');
   expect(await held(5)).toEqual(['s-3']);
   const slots = await sql(`select id, slot > 0 as live from item where queue = 'slots' and state = 'held' order by id`);
-  expect(slots).toEqual([
-    { id: 's-0', live: false },
-    { id: 's-1', live: false },
-    { id: 's-2', live: false },
-    { id: 's-3', live: true },
-  ]);
+  expect(slots).toEqual(numbered(4, 's-').map((id) => ({ id, live: id === 's-3' })));
 });

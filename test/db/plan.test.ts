@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ItemFilter, listItems, settleItems } from '../../db/items.ts';
-import { openDb, type ParamsOf } from '../../db/pool.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type ItemFilter, listItems } from '../../db/items.ts';
+import type { ParamsOf } from '../../db/pool.ts';
 import { repeat } from '../support/client.ts';
+import { openTestDb } from '../support/database.ts';
 import { byNight } from '../support/nightly.ts';
 import { expectFewRead, explainAll, loader, type Plan, plansOf, readBy } from '../support/plans.ts';
+import { settle } from '../support/rows.ts';
 import { testStores } from '../support/system.ts';
 
 const WAITING = byNight(1_000_000, 60_000);
@@ -16,7 +18,7 @@ const LISTED = 1_500;
 
 const { databaseUrl } = await testStores();
 // one session, as in real life: its plans are made once and kept
-const db = openDb({ url: databaseUrl, node: 'plan-test', max: 1 });
+const db = openTestDb(databaseUrl);
 const nodesOf = plansOf(db);
 const sql = (text: string) => db.pool.query(text);
 
@@ -54,7 +56,6 @@ beforeAll(async () => {
   await sql(`alter table item enable trigger user`);
   await explainAll(db);
 }, 300_000);
-afterAll(() => db.end());
 
 let tokens = 0;
 const claim = async (more: Partial<ParamsOf<'claim'>> & { queue: string }) => {
@@ -68,6 +69,9 @@ const claim = async (more: Partial<ParamsOf<'claim'>> & { queue: string }) => {
 const often = async (work: () => Promise<unknown>) => {
   for (let n = 0; n < 12; n++) await work();
 };
+/** The plans of many claims, each of which gets so many. */
+const claims = (more: Parameters<typeof claim>[0], got = 1) =>
+  nodesOf(() => often(async () => expect(await claim(more)).toHaveLength(got)));
 
 describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
   beforeAll(async () => {
@@ -77,7 +81,7 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
   }, 120_000);
 
   test('S0.3 a claim reads the head of the ready index', async () => {
-    const nodes = await nodesOf(() => often(async () => expect(await claim({ queue: 'big' })).toHaveLength(1)));
+    const nodes = await claims({ queue: 'big' });
     expectFew(nodes, 20);
     expect(indexesOn(nodes)).toContain('item_ready');
   });
@@ -95,20 +99,14 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
 
   test('S0.3 a claim with skills reads one head per skill', async () => {
     const skills = ['skill-3', 'skill-5', 'skill-19', 'never-asked-for'];
-    const nodes = await nodesOf(() =>
-      often(async () => expect(await claim({ queue: 'skilled', skills })).toHaveLength(1)),
-    );
+    const nodes = await claims({ queue: 'skilled', skills });
     expectFew(nodes, 100);
     expect(indexesOn(nodes)).toContain('item_ready');
-    const big = await nodesOf(() => often(async () => expect(await claim({ queue: 'big', skills })).toHaveLength(1)));
-    expectFew(big, 100);
+    expectFew(await claims({ queue: 'big', skills }), 100);
   });
 
   test('S0.3 a claim that finds nothing for this person does not look at everything', async () => {
-    const nodes = await nodesOf(() =>
-      often(async () => expect(await claim({ queue: 'skilled', skills: ['nothing'] })).toHaveLength(0)),
-    );
-    expectFew(nodes, 100);
+    expectFew(await claims({ queue: 'skilled', skills: ['nothing'] }, 0), 100);
   });
 
   test('S3.1 a pop reads what is due and the head of the ready index, however many are delayed', async () => {
@@ -164,16 +162,7 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
   test('S0.8 a decision finds its ticket and its lease by their keys', async () => {
     const decide = async (count: number) => {
       const held = await claim({ queue: 'big', count });
-      const one = { result: '1', hash: '00', subject: null, formVersion: null, nextWanted: false };
-      return nodesOf(async () => {
-        expect(
-          await settleItems(
-            db,
-            'ticket',
-            held.map((i) => ({ ...one, id: i.id, token: i.lease_id ?? '' })),
-          ),
-        ).toHaveLength(count);
-      });
+      return nodesOf(async () => expect(await settle(db, held)).toHaveLength(count));
     };
     for (let n = 0; n < 12; n++) {
       const nodes = await decide(1);

@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadStatements, readStatements } from '../../db/load.ts';
 import { bounded } from '../../db/pages.ts';
-import { openDb, valuesOf } from '../../db/pool.ts';
+import { valuesOf } from '../../db/pool.ts';
 import { statementsText } from '../../scripts/statements.ts';
+import { connected, openTestDb } from '../support/database.ts';
 import { testStores } from '../support/system.ts';
 
+const { databaseUrl: url } = await testStores();
+const client = await connected(url);
 const one = (text: string) => readStatements([`-- name: it\n${text}`])[0]!;
 
 describe('A statement as it is written', () => {
@@ -71,16 +73,6 @@ describe('The values of a statement', () => {
 });
 
 describe('Against a fresh database', () => {
-  let client: pg.Client;
-  let url: string;
-
-  beforeAll(async () => {
-    ({ databaseUrl: url } = await testStores());
-    client = new pg.Client({ connectionString: url });
-    await client.connect();
-  });
-  afterAll(() => client.end());
-
   test('every statement prepares', async () => {
     for (const { name, text } of loadStatements().values())
       await client.query(`prepare "${name}" as ${bounded(text)}`).catch((error: Error) => {
@@ -99,24 +91,18 @@ describe('Against a fresh database', () => {
   });
 
   test('a statement is not run without its parameters, and by its type not as one that changes no items if it does', async () => {
-    const db = openDb({ url, node: 'statements-test', max: 1 });
+    const db = openTestDb(url);
     // @ts-expect-error: ids are missing
     await expect(db.run('get_items', { kind: 'job' })).rejects.toThrow('statement get_items needs the parameter ids');
     expect(await db.run('get_items', { kind: 'job', ids: ['none'] })).toEqual([]);
     // @ts-expect-error: it moves items
     expect(await db.run('renew_items', { kind: 'job', ids: [], tokens: [], subjects: [] })).toEqual([]);
     expect(await db.move('renew_items', { kind: 'job', ids: [], tokens: [], subjects: [] })).toEqual([]);
-    await db.end();
   });
 
   test('a table that gets a column while the process runs has it in the rows of new connections, and nothing is mixed up', async () => {
     const name = 'grown';
-    const queue = async () => {
-      const db = openDb({ url, node: 'statements-test', max: 1 });
-      const [row] = await db.run('get_queue', { kind: 'ticket', name });
-      await db.end();
-      return row;
-    };
+    const queue = async () => (await openTestDb(url).run('get_queue', { kind: 'ticket', name }))[0];
     await client.query('insert into queue (kind, name, max_held) values ($1, $2, 7)', ['ticket', name]);
     const before = await queue();
     expect(before).toMatchObject({ kind: 'ticket', name, max_held: 7, deleted_at: null, updated_at: expect.any(Date) });

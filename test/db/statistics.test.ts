@@ -1,38 +1,24 @@
-import { afterAll, expect, test } from 'vitest';
-import { addItems } from '../../db/items.ts';
-import { openDb } from '../../db/pool.ts';
-import { eventually, repeat } from '../support/client.ts';
+import { expect, test } from 'vitest';
+import { eventually, numbered } from '../support/client.ts';
+import { openTestDb } from '../support/database.ts';
+import { addNew } from '../support/rows.ts';
 import { testStores } from '../support/system.ts';
 
 const JOBS = 6_000;
 const { databaseUrl } = await testStores();
-const db = openDb({ url: databaseUrl, node: 'statistics', max: 1 });
-afterAll(() => db.end());
-
-const job = (id: string) => ({
-  ...{ id, actor: 'test', queue: 'new', priority: 0, body: 1, requires: [], exclude: [], callback: null },
-  ...{ delaySeconds: 0, deadlineSeconds: null, createdAt: null, leaseSeconds: 60, bodyBytes: 1 },
-  hash: Buffer.from(id).toString('hex'),
-});
+const db = openTestDb(databaseUrl);
 
 async function readBy(index: string): Promise<number> {
   await db.pool.query('select pg_stat_force_next_flush()');
   await db.pool.query('select 1');
-  const { rows } = await db.pool.query('select idx_tup_read from pg_stat_user_indexes where indexrelname = $1', [
-    index,
-  ]);
-  return Number(rows[0]?.idx_tup_read);
+  const read = 'select idx_tup_read as n from pg_stat_user_indexes where indexrelname = $1';
+  return Number((await db.pool.query(read, [index])).rows[0]?.n);
 }
 
 test('S3.1 a pop reads what it pops, in a database whose tables nobody has looked at yet', async () => {
   await db.run('ensure_queue', { kind: 'job', name: 'new' });
   await db.pool.query('alter table item set (autovacuum_enabled = off)');
-  for (let n = 0; n < JOBS; n += 1_000)
-    await addItems(
-      db,
-      'job',
-      repeat(1_000, (k) => job(`j${n + k}`)),
-    );
+  for (let n = 0; n < JOBS; n += 1_000) await addNew(db, 'new', numbered(1_000, `j${n}-`), 'job');
   const before = await readBy('item_oldest');
   for (let n = 0; n < 10; n++) {
     const [popped] = await db.move('pop_jobs', { topics: ['new'], tokens: [`t${n}`], holders: ['h'] });

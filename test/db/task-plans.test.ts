@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openDb } from '../../db/pool.ts';
+import { beforeAll, expect, test } from 'vitest';
 import { contentHash } from '../../services/shared/tokens.ts';
 import { repeat } from '../support/client.ts';
+import { openTestDb } from '../support/database.ts';
 import { expectFewRead, explainAll, plansOf } from '../support/plans.ts';
 import { testStores } from '../support/system.ts';
 
@@ -14,7 +14,7 @@ const FEW = 60;
 
 const { databaseUrl } = await testStores();
 // one session, as in real life: its plans are made once and kept
-const db = openDb({ url: databaseUrl, node: 'task-plans', max: 1 });
+const db = openTestDb(databaseUrl);
 const nodesOf = plansOf(db);
 const sql = (text: string, values?: unknown[]) => db.pool.query(text, values);
 
@@ -51,7 +51,6 @@ beforeAll(async () => {
   await add(repeat(MANY, (n) => taskOf(`one-${n}`, 'all')));
   await explainAll(db);
 }, 120_000);
-afterAll(() => db.end());
 
 test('S4.1 adding a task reads as little where there are thousands of which the statistics know nothing', async () => {
   for (let n = 0; n < 8; n++) expectFewRead(await nodesOf(() => add([taskOf(`more-${n}`, 'all')])), TABLES, FEW);

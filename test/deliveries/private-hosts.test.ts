@@ -1,11 +1,11 @@
 import dns from 'node:dns';
 import { createServer } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { post } from '../../activities/webhook.ts';
 import { refuseUrl } from '../../domain/callbacks.ts';
 import { parsePrivateHosts } from '../../domain/private-hosts.ts';
+import { listening } from '../support/listening.ts';
 import { SECRET } from '../support/receiver.ts';
 
 /** What the resolver answers; the addresses are of this machine, or of none. */
@@ -31,14 +31,9 @@ const server = createServer((_request, response) => {
   calls++;
   response.writeHead(204).end();
 });
-await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-const { port } = server.address() as AddressInfo;
+const { port } = new URL(await listening(server));
 resolveBy(answer);
-afterAll(() => {
-  resolveBy(resolver);
-  server.close();
-  server.closeAllConnections();
-});
+afterAll(() => resolveBy(resolver));
 
 /** Sends one message; the status, or why it was not sent. */
 const send = (host: string, list: string): Promise<number | string> =>
@@ -98,30 +93,10 @@ test('S0.10 a port of the list is that port only, the default one too', () => {
 });
 
 test.each([
-  ...[
-    'true',
-    'all',
-    '*',
-    '*.internal',
-    '2',
-    '10.1',
-    '0x7f.1',
-    '010.0.0.1',
-    'a b',
-    ',',
-    'http://hooks.internal',
-    'x..y',
-  ],
+  ...['true', 'all', '*', '*.internal', '2', '10.1', '0x7f.1', '010.0.0.1', 'a b', ',', 'x..y'],
   ...['10.1.0.0/33', '10.1/16', '10.1.2.3/16', 'fd00::1/8', '::ffff:10.0.0.0/104', 'hooks.internal/16', '1,10.0.0.0/8'],
-  ...[
-    'hooks.internal:0',
-    'hooks.internal:70000',
-    'hooks.internal:',
-    'user@hooks.internal',
-    '[::1',
-    '[::1]:x',
-    '10.0.0.0/',
-  ],
+  ...['hooks.internal:0', 'hooks.internal:70000', 'hooks.internal:', 'user@hooks.internal', 'http://hooks.internal'],
+  ...['[::1', '[::1]:x', '10.0.0.0/'],
 ])('S0.10 a list of %s is an error, not a list that permits nothing or something else', (text) => {
   expect(() => parsePrivateHosts(text)).toThrow(/^must /);
 });

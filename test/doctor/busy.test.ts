@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Json, repeat } from '../support/client.ts';
+import { repeat } from '../support/client.ts';
 import { testDoctor, useAllKinds } from '../support/doctor.ts';
+import { job } from '../support/jobs.ts';
 import { published } from '../support/published.ts';
 import { startTestSystem } from '../support/system.ts';
+import { decide, withToken } from '../support/tickets.ts';
 
 const system = await startTestSystem({ LOG_LEVEL: 'silent' });
 const { api, running } = system;
@@ -15,23 +17,12 @@ async function act(n: number): Promise<void> {
   const queue = `busy-${n % 5}`;
   for (let round = 0; round < 4; round++) {
     await api.post(`/v1/queues/${queue}/tickets`, { body: n });
-    await api.post('/v1/jobs', {
-      command: 'add',
-      topic: queue,
-      id: `${n}-${round}-${Math.random()}`,
-      TTR: 60,
-      body: n,
-    });
+    await job(api, 'add', { topic: queue, id: `${n}-${round}-${Math.random()}`, TTR: 60, body: n });
     const { body } = await api.post(`/v1/queues/${queue}/claim`, { reviewer: `r${n}` });
-    const [ticket] = body.tickets as Json[];
-    if (ticket) {
-      const { token } = ticket.lease;
-      if (round % 3 === 0) await api.post(`/v1/tickets/${ticket.id}/release`, { token });
-      else await api.post(`/v1/tickets/${ticket.id}/decide`, { token, decision: n });
-    }
-    const popped = (await api.post('/v1/jobs', { command: 'pop', topic: queue })).body;
-    if (popped.id !== null && round % 2 === 0)
-      await api.post('/v1/jobs', { command: 'finish', id: popped.id, token: popped.token });
+    const [ticket] = body.tickets;
+    if (ticket) await (round % 3 === 0 ? withToken(api, ticket, 'release') : decide(api, ticket, n));
+    const { id, token } = await job(api, 'pop', { topic: queue });
+    if (id !== null && round % 2 === 0) await job(api, 'finish', { id, token });
   }
 }
 

@@ -1,5 +1,5 @@
-import { Client, Connection } from '@temporalio/client';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { settingsFor } from '../support/child.ts';
 import { docket, expectFailure } from '../support/cli.ts';
 import { eventually, type Json } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -7,9 +7,8 @@ import { startTestSystem } from '../support/system.ts';
 vi.setConfig({ testTimeout: 200_000 });
 
 const system = await startTestSystem({ LOG_LEVEL: 'silent' });
-const { api, sql, databaseUrl, namespace } = system;
-const temporalAddress = inject('temporal');
-const env = { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, TEMPORAL_NAMESPACE: namespace };
+const { api, sql, running } = system;
+const env = settingsFor(system);
 const doctor = (...args: string[]) => docket(['doctor', ...args], env);
 
 test('docket doctor: exit code 0 where nothing is broken, 1 where something is, and 0 again after --repair', async () => {
@@ -25,9 +24,7 @@ test('docket doctor: exit code 0 where nothing is broken, 1 where something is, 
   expect(clean.stdout).toMatch(/^found {2}settings +warning, \d; expected: .*\n {9}fsync: is off/m);
   expect(clean.stdout).toMatch(/Nothing is broken\.\n$/);
 
-  const connection = await Connection.connect({ address: temporalAddress });
-  await new Client({ connection, namespace }).schedule.getHandle('schedule/jobs/daily').delete();
-  await connection.close();
+  await running.runtime.client.schedule.getHandle('schedule/jobs/daily').delete();
   await sql(`insert into tally_line (kind, queue, what, n) values ('job', 'jobs', 'ready', 2)`);
   const broken = await eventually(async () => {
     const ended = await doctor('--json');
@@ -54,10 +51,7 @@ test('docket doctor: exit code 0 where nothing is broken, 1 where something is, 
 
 test('what it cannot reach it names: the database, and Temporal as a finding beside all others', async () => {
   expectFailure(
-    await docket(['doctor'], {
-      DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/docket',
-      TEMPORAL_ADDRESS: temporalAddress,
-    }),
+    await docket(['doctor'], { ...env, DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/docket' }),
     /^docket doctor: DATABASE_URL: cannot reach PostgreSQL at 127\.0\.0\.1:1/,
   );
   const { code, stdout } = await docket(['doctor'], { ...env, TEMPORAL_NAMESPACE: 'no-such-namespace' });

@@ -7,7 +7,7 @@ import { lastingPort } from '../support/ports.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const system = await startTestSystem({ LOG_LEVEL: 'silent' });
-const doctor = testDoctor(system);
+const doctor = testDoctor(system, 100);
 const { sql } = doctor;
 
 const connection = Connection.lazy({ address: `127.0.0.1:${await lastingPort()}` });
@@ -19,9 +19,8 @@ test('a system that runs has nothing to be said about it', async () => {
 
 test('objects: an index that is missing, a trigger that is disabled, a function that is gone', async () => {
   const [{ made } = {}] = await sql(`select indexdef as made from pg_indexes where indexname = 'item_oldest'`);
-  await sql('drop index item_oldest');
-  await sql('alter table delivery disable trigger delivery_inserted');
-  await sql('alter function event_from(timestamptz) rename to event_since');
+  await sql(`drop index item_oldest; alter table delivery disable trigger delivery_inserted;
+    alter function event_from(timestamptz) rename to event_since`);
   expect((await doctor.findings()).objects).toMatchObject({
     ...{ severity: 'broken', count: 3 },
     examples: [
@@ -30,9 +29,8 @@ test('objects: an index that is missing, a trigger that is disabled, a function 
       'function event_from(timestamp with time zone): is missing',
     ],
   });
-  await sql(String(made));
-  await sql('alter table delivery enable trigger delivery_inserted');
-  await sql('alter function event_since(timestamptz) rename to event_from');
+  await sql(`${made}; alter table delivery enable trigger delivery_inserted;
+    alter function event_since(timestamptz) rename to event_from`);
   expect(await doctor.broken()).toEqual([]);
 });
 
@@ -46,14 +44,10 @@ test('objects: a constraint that was not checked for the rows that are there', a
 
 test("settings: those of a test's server, which may lose what is committed", async () => {
   const all = await doctor.all();
-  const settings = all.find(({ check }) => check === 'settings');
-  expect(settings?.severity).toBe('warning');
-  expect(settings?.examples).toEqual(
-    expect.arrayContaining([
-      expect.stringMatching(/^fsync: is off/),
-      expect.stringMatching(/^synchronous_commit: is off/),
-    ]),
-  );
+  const off = ['fsync', 'synchronous_commit'].map((name) => expect.stringContaining(`${name}: is off`));
+  expect(all.find(({ check }) => check === 'settings')).toMatchObject({
+    ...{ severity: 'warning', examples: expect.arrayContaining(off) },
+  });
   expect(all.find(({ check }) => check === 'versions')).toMatchObject({
     severity: 'info',
     examples: [
@@ -67,24 +61,21 @@ test("settings: those of a test's server, which may lose what is committed", asy
 
 test('temporal: it cannot be reached, and all else is looked at', async () => {
   const client = new Client({ connection, namespace: 'default' });
-  await sql(`insert into tally_line (kind, queue, what, n) values ('ticket', 'q', 'ready', 1)`);
+  const count = (n: number) =>
+    sql(`insert into tally_line (kind, queue, what, n) values ('ticket', 'q', 'ready', $1)`, [n]);
+  await count(1);
   const findings = await doctor.findings({ client });
-  await sql(`insert into tally_line (kind, queue, what, n) values ('ticket', 'q', 'ready', -1)`);
+  await count(-1);
   expect(Object.keys(findings).sort()).toEqual(['counts', 'temporal']);
   expect(findings.temporal).toMatchObject({ severity: 'broken', count: 1 });
 });
 
 test('search-attribute: a namespace in which it is not registered', async () => {
   const { connection: admin } = doctor.client;
-  await admin.operatorService.removeSearchAttributes({
-    namespace: system.namespace,
-    searchAttributes: ['docketQueue'],
-  });
+  const { namespace } = system;
+  await admin.operatorService.removeSearchAttributes({ namespace, searchAttributes: ['docketQueue'] });
   expect((await doctor.findings())['search-attribute']?.examples).toEqual(['docketQueue: is not registered']);
-  await admin.operatorService.addSearchAttributes({
-    namespace: system.namespace,
-    searchAttributes: { docketQueue: 2 },
-  });
+  await admin.operatorService.addSearchAttributes({ namespace, searchAttributes: { docketQueue: 2 } });
 });
 
 test('reconciliation: Temporal has another store than the one that was filled', async () => {

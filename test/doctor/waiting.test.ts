@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
+import { job } from '../support/jobs.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, configure } from '../support/tickets.ts';
 
 // Neither clock runs, and no worker: what is due waits.
 const system = await startTestSystem({ DOCKET_PACEMAKER: 'off', LOG_LEVEL: 'silent' }, { role: 'api' });
 const { api } = system;
-const doctor = testDoctor(system);
+const doctor = testDoctor(system, 0);
 const { sql } = doctor;
 
 test('overdue: no clock has come by, while a process is alive', async () => {
@@ -30,15 +31,14 @@ test('parked: a transition that fails', async () => {
   await sql(`create function poison() returns trigger language plpgsql as $$ begin raise 'made to fail'; end $$;
              create trigger poison before update of state on item for each row
                when (new.id = 'poison' and new.state = 'expired') execute function poison()`);
-  await eventually(
-    async () => (await sql(`select tick(10)`)).length >= 0 && (await sql('select * from parked')).length > 0,
-  );
+  await eventually(async () => {
+    await sql('select tick(10)');
+    return (await sql('select from parked')).length > 0;
+  });
   expect((await doctor.findings()).parked).toMatchObject({
     ...{ severity: 'broken', count: 1, examples: ['ticket/poison: made to fail'] },
   });
-  await sql('drop trigger poison on item');
-  await sql('delete from parked');
-  await sql('select tick(10)');
+  await sql('drop trigger poison on item; delete from parked; select tick(10)');
   expect(await doctor.broken()).toEqual([]);
 });
 
@@ -67,7 +67,7 @@ test('unpublished: no worker follows the log', async () => {
 });
 
 test('dead-letters: buried jobs, dead tickets, deliveries that were given up', async () => {
-  await api.post('/v1/jobs', { command: 'add', topic: 'mails', id: 'mail', TTR: 60, body: 1 });
+  await job(api, 'add', { topic: 'mails', id: 'mail', TTR: 60, body: 1 });
   await api.post('/v1/jobs/mail/bury', { reason: 'poisonous' });
   await sql(`insert into delivery (kind, item_id, n, type, version, queue, url, state)
              values ('ticket', 'due', 1, 'ticket.expired', 1, 'due', 'http://receiver:81/x', 'failed'),
@@ -77,7 +77,7 @@ test('dead-letters: buried jobs, dead tickets, deliveries that were given up', a
     examples: expect.arrayContaining(['job/mails: 1 buried', 'ticket/due: 1 undelivered', 'review/: 1 undelivered']),
   });
   await sql('delete from delivery');
-  await api.post('/v1/jobs', { command: 'kick', id: 'mail' });
+  await job(api, 'kick', { id: 'mail' });
   expect((await doctor.findings())['dead-letters']).toBeUndefined();
 });
 
@@ -93,14 +93,11 @@ test('receivers: one that has not answered several times', async () => {
 
 test('chores: what no process has done, because none is alive', async () => {
   await system.stop();
-  await sql(
-    `insert into resync (what, parent, name, at) values ('schedule', 'mails', 'daily', now() - interval '1 hour')`,
-  );
-  await sql(`insert into delivery_start (kind, item_id, n, at) values ('case', 'c', 2, now() - interval '1 hour')`);
-  await sql(`update item set rules_due_at = now() - interval '1 hour' where id = 'mail'`);
-  await sql(
-    `update queue set refresh_pending = true, refresh_taken_at = now() - interval '1 hour' where name = 'late'`,
-  );
+  const since = `now() - interval '1 hour'`;
+  await sql(`insert into resync (what, parent, name, at) values ('schedule', 'mails', 'daily', ${since});
+    insert into delivery_start (kind, item_id, n, at) values ('case', 'c', 2, ${since});
+    update item set rules_due_at = ${since} where id = 'mail';
+    update queue set refresh_pending = true, refresh_taken_at = ${since} where name = 'late'`);
   const found = await doctor.findings({ limits: { overdueSeconds: 0 } });
   expect(found.chores).toMatchObject({
     ...{ severity: 'warning', count: 4 },
@@ -111,8 +108,8 @@ test('chores: what no process has done, because none is alive', async () => {
       'ticket/late: has settings that are not applied to all that is open in it',
     ],
   });
-  await sql('delete from resync; delete from delivery_start; update queue set refresh_pending = false');
-  await sql('update item set rules_due_at = null');
+  await sql(`delete from resync; delete from delivery_start; update queue set refresh_pending = false;
+    update item set rules_due_at = null`);
   expect((await doctor.findings()).chores).toBeUndefined();
 });
 

@@ -10,12 +10,33 @@ import { lifecycleText } from '../../scripts/lifecycle.ts';
 import { unknownAmong } from '../support/lifecycle.ts';
 
 describe.each(KINDS)('a %s', (kind) => {
+  const all = transitionsOf(kind);
+
   test('has one word for each state of its lifecycle and for no other, and the word leads back to it', () => {
-    const states = [...new Set(transitionsOf(kind).map((t) => t.to))];
+    const states = [...new Set(all.map((t) => t.to))];
     expect(Object.keys(kindOf(kind).words).sort()).toEqual([...states].sort());
     const words = states.map((state) => stateWord(kind, state));
     expect(new Set(words).size).toBe(states.length);
     expect(words.map((word) => coreState(kind, word))).toEqual(states);
+  });
+
+  test('comes to each of its states from its creation', () => {
+    const reached = new Set<string>(['none']);
+    for (const _ of all) for (const t of all) if (reached.has(t.from)) reached.add(t.to);
+    expect([...reached].sort()).toEqual([...new Set(all.map((t) => t.from))].sort());
+  });
+
+  test('can end from each state, and is left alone or reopened where it has ended', () => {
+    for (const from of new Set(all.map((t) => t.from))) {
+      const moves = all.filter((t) => t.from === from && t.to !== from);
+      if (from === 'none' || !isFinal(from)) expect(moves.length, from).toBeGreaterThan(0);
+      else if (!kindOf(kind).workflow.reopens) expect(moves, from).toEqual([]);
+    }
+  });
+
+  test('has quiet events that there are', () => {
+    const events = new Set(all.map((t) => t.event));
+    for (const event of kindOf(kind).quiet) expect(events).toContain(event);
   });
 });
 
@@ -38,29 +59,6 @@ test('a dispatch frees nobody who waits; what comes back to stock frees as many 
 test('a claim is quiet, a decision is not', () => {
   expect(isQuiet({ kind: 'ticket', last_event: 'claimed' })).toBe(true);
   expect(isQuiet({ kind: 'ticket', last_event: 'decided' })).toBe(false);
-});
-
-describe.each(KINDS)('a %s', (kind) => {
-  const all = transitionsOf(kind);
-
-  test('comes to each of its states from its creation', () => {
-    const reached = new Set<string>(['none']);
-    for (const _ of all) for (const t of all) if (reached.has(t.from)) reached.add(t.to);
-    expect([...reached].sort()).toEqual([...new Set(all.map((t) => t.from))].sort());
-  });
-
-  test('can end from each state, and is left alone or reopened where it has ended', () => {
-    for (const from of new Set(all.map((t) => t.from))) {
-      const moves = all.filter((t) => t.from === from && t.to !== from);
-      if (from === 'none' || !isFinal(from)) expect(moves.length, from).toBeGreaterThan(0);
-      else if (!kindOf(kind).workflow.reopens) expect(moves, from).toEqual([]);
-    }
-  });
-
-  test('has quiet events that there are', () => {
-    const events = new Set(all.map((t) => t.event));
-    for (const event of kindOf(kind).quiet) expect(events).toContain(event);
-  });
 });
 
 test('an event leads to the states of the table, and to none where it cannot happen', () => {
@@ -88,36 +86,26 @@ test('the diagrams have an arrow for each change of state', () => {
 
 test('S4.10 a number is of tasks; a list is by kind and by queue', () => {
   const tasks = parseRetention('30');
-  expect([
-    retentionOf(tasks, 'task', 'uid_ann'),
-    retentionOf(tasks, 'ticket', 'q'),
-    retentionOf(tasks, 'review'),
-  ]).toEqual([30, null, null]);
   const rules = parseRetention('ticket=365, ticket/spam=1.5,ticket/legal=forever,job/a/b=7,review=36500');
-  expect(retentionOf(rules, 'ticket', 'q')).toBe(365);
-  expect(retentionOf(rules, 'ticket', 'spam')).toBe(1.5);
-  expect(retentionOf(rules, 'ticket', 'legal')).toBeNull();
-  expect(retentionOf(rules, 'job', 'a/b')).toBe(7);
-  expect(retentionOf(rules, 'job', 'a')).toBeNull();
-  expect(retentionOf(rules, 'review')).toBe(36_500);
-  expect(retentionOf(rules, 'task', 'uid_ann')).toBe(730);
-  expect(retentionOf(parseRetention('task=forever'), 'task', 'uid_ann')).toBeNull();
+  for (const [list, kind, queue, days] of [
+    [tasks, 'task', 'uid_ann', 30],
+    [tasks, 'ticket', 'q', null],
+    [tasks, 'review', undefined, null],
+    [rules, 'ticket', 'q', 365],
+    [rules, 'ticket', 'spam', 1.5],
+    [rules, 'ticket', 'legal', null],
+    [rules, 'job', 'a/b', 7],
+    [rules, 'job', 'a', null],
+    [rules, 'review', undefined, 36_500],
+    [rules, 'task', 'uid_ann', 730],
+    [parseRetention('task=forever'), 'task', 'uid_ann', null],
+  ] as const)
+    expect(retentionOf(list, kind, queue), `${kind}/${queue}`).toBe(days);
 });
 
 test.each([
-  '',
-  '0',
-  'never',
-  '0.5',
-  'ticket',
-  'ticket=',
-  'ticket=0',
-  'tickets=5',
-  'review/q=5',
-  'rotation=5',
-  'ticket=5,',
-  '36501',
-  'ticket=1e9',
+  ...['', '0', 'never', '0.5', 'ticket', 'ticket=', 'ticket=0', 'tickets=5', 'review/q=5', 'rotation=5'],
+  ...['ticket=5,', '36501', 'ticket=1e9'],
 ])('S4.10 %j is refused', (text) => {
   expect(() => parseRetention(text)).toThrow(/^must be a number from 1 to 36500, or days by kind or queue/);
 });

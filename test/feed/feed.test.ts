@@ -1,16 +1,17 @@
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
 import type { Role } from '../../contract/keys.ts';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
-import { claimOne, eventually, type Json, repeat, walk } from '../support/client.ts';
-import { arrived, expectWhole, feed, follow, wholeFeed } from '../support/feed.ts';
+import { claimOne, eventually, type Json, numbered, walk } from '../support/client.ts';
+import { arrived, expectWhole, feed, follow, note, wholeFeed } from '../support/feed.ts';
+import { job } from '../support/jobs.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { logOf, put, tell } from '../support/reviews.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { addTask, addTemplate, completed, handed } from '../support/tasks.ts';
-import { add, decide } from '../support/tickets.ts';
+import { add, addMany, decide } from '../support/tickets.ts';
 
 const stores = await testStores();
 const { api, sql, running } = await startTestSystem({ LOG_LEVEL: 'silent' }, { stores });
@@ -25,10 +26,9 @@ test('S4.8 events of all kinds are in one feed, each item’s as in its own hist
   await add(api, 'q', { id: 'one', priority: 3 });
   await api.patch('/v1/tickets/one', { body: { text: 'ünï\n"code"' } });
   await decide(api, await claimOne(api, 'q', 'anna'), { remove: true });
-  const job = async (command: string, fields: object) => (await api.post('/v1/jobs', { command, ...fields })).body;
-  await job('add', { topic: 't', id: 'one', TTR: 60, body: 1 });
-  const { token } = await job('pop', { topic: 't' });
-  await job('finish', { id: 'one', token });
+  await job(api, 'add', { topic: 't', id: 'one', TTR: 60, body: 1 });
+  const { token } = await job(api, 'pop', { topic: 't' });
+  await job(api, 'finish', { id: 'one', token });
   await court(api, 'c', { votesToWin: 1 });
   await jurors(api, 'c', ['rita']);
   await addCase(api, 'c', { id: 'one' });
@@ -44,12 +44,14 @@ test('S4.8 events of all kinds are in one feed, each item’s as in its own hist
   const lines = await wholeFeed(api);
   expectWhole(lines);
   const occurrence = `one/${task.occurrence}`;
-  for (const [kind, itemId, path] of [
-    ['ticket', 'one', 'tickets/one'],
-    ['job', 'one', 'jobs/one'],
-    ['case', 'one', 'cases/one'],
-    ['task', occurrence, `tasks/one/occurrences/${task.occurrence}`],
-  ] as const) {
+  const paths = {
+    ticket: 'tickets/one',
+    job: 'jobs/one',
+    case: 'cases/one',
+    task: `tasks/one/occurrences/${task.occurrence}`,
+  };
+  for (const [kind, path] of Object.entries(paths)) {
+    const itemId = kind === 'task' ? occurrence : 'one';
     const own = await walk(api, `/v1/${path}/events`, 500);
     expect(own.length, path).toBeGreaterThan(2);
     const wanted = own.map(({ seq, ...event }: Json) => ({ id: `${kind}/${itemId}/${seq}`, kind, itemId, ...event }));
@@ -86,15 +88,8 @@ test('S4.8 every line of a review’s log is in the feed, with who sent it', asy
   const withoutTargets = ({ before, after, ...data }: Json) => data;
   expect(rest.map((line) => ({ ...line, data: withoutTargets(line.data) }))).toEqual(
     log.map(withoutTargets).map(({ seq, receivedAt, appliedAt, outcome, version, ...data }: Json, n: number) => ({
-      ...{
-        seq: rest[n]?.seq,
-        id: `review/rev/${seq}`,
-        kind: 'review',
-        itemId: 'rev',
-        type: outcome,
-        at: appliedAt,
-        data,
-      },
+      ...{ seq: rest[n]?.seq, id: `review/rev/${seq}`, kind: 'review', itemId: 'rev', type: outcome, at: appliedAt },
+      data,
       actor: outcome === 'edited' ? 'producer-key' : 'agent-key',
     })),
   );
@@ -112,8 +107,7 @@ test('S4.8 a decision that goes into a review is there as its reviewer’s', asy
 });
 
 test('S4.8 pages by position: what is behind it, as many as asked for, a thousand if nothing is said', async () => {
-  const many = repeat(600, (n) => ({ id: `many-${n}`, body: null }));
-  await api.post('/v1/queues/many/tickets/batch', { tickets: many });
+  await addMany(api, 'many', numbered(600, 'many-'));
   await api.post('/v1/queues/many/invalidate', { filter: {}, reason: 'all' });
   const all = await wholeFeed(api);
   expectWhole(all);
@@ -131,9 +125,7 @@ test('S4.8 pages by position: what is behind it, as many as asked for, a thousan
 test('S4.8 a follower gets events as they come, also those of another process, and blank lines between', async () => {
   const start = (await wholeFeed(api)).length;
   const here = await follow(api, `after=${start}`);
-  const there = await follow(closed.api, `after=${start}`, {
-    authorization: `Bearer ${(await keyOf('producer')).key}`,
-  });
+  const there = await follow(closed.api.as((await keyOf('producer')).key), `after=${start}`);
   for (let n = 0; n < 3; n++) {
     await add(api, 'prompt', { id: `prompt-${n}` });
     for (const followed of [here, there]) {
@@ -167,8 +159,7 @@ test('S4.8 the feed is for producers and administrators', async () => {
 
 test('S4.8 who follows is let go when his key is revoked, and when the server stops', async () => {
   const { id, key } = await keyOf('producer');
-  const headers = { authorization: `Bearer ${key}` };
-  const revoked = await follow(closed.api, 'after=0', headers);
+  const revoked = await follow(closed.api.as(key), 'after=0');
   await revokeKey(running.runtime.db, id);
   expect(await revoked.ended).toBeUndefined();
   expect(revoked.lines.length).toBeGreaterThan(0);
@@ -185,14 +176,7 @@ const text = 'x'.repeat(200_000);
 /** Many megabytes of events; the position before them. */
 async function largeEvents(id: string): Promise<number> {
   await add(api, 'large', { id });
-  for (let n = 0; n < LARGE; n++)
-    await running.runtime.db.move('note_item', {
-      kind: 'ticket',
-      id,
-      type: 'refused',
-      actor: 'test',
-      data: { n, text },
-    });
+  for (let n = 0; n < LARGE; n++) await note(running.runtime.db, id, { n, text });
   return (await wholeFeed(api)).length - LARGE;
 }
 
@@ -217,14 +201,13 @@ test('S4.8 an answer that cannot go on is broken off, so that nobody takes it fo
 
 test('S4.8 a reader who takes nothing costs a few pages, not the whole feed', async () => {
   const start = await largeEvents('slow');
-  const { feed: read } = running.runtime;
   let pages = 0;
-  const original = read.read.bind(read);
-  read.read = async (after, limit) => {
-    const page = await original(after, limit);
+  const read = running.runtime.feed.read.bind(running.runtime.feed);
+  const spy = vi.spyOn(running.runtime.feed, 'read').mockImplementation(async (after, limit) => {
+    const page = await read(after, limit);
     pages += page.rows.length;
     return page;
-  };
+  });
   const { hostname, port } = new URL(api.url);
   const socket = connect(Number(port), hostname);
   socket.pause();
@@ -240,5 +223,5 @@ test('S4.8 a reader who takes nothing costs a few pages, not the whole feed', as
   await eventually(async () => got > LARGE * text.length);
   expect(pages).toBe(LARGE);
   socket.destroy();
-  read.read = original;
+  spy.mockRestore();
 });

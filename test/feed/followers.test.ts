@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
-import { settleItems } from '../../db/items.ts';
-import { type Mover, openDb } from '../../db/pool.ts';
-import { type Client, repeat } from '../support/client.ts';
-import { addTickets, arrived, expectWhole, follow, note, pending } from '../support/feed.ts';
+import type { Mover } from '../../db/pool.ts';
+import { type Client, numbered, repeat } from '../support/client.ts';
+import { openTestDb } from '../support/database.ts';
+import { arrived, expectWhole, follow, note, pending } from '../support/feed.ts';
+import { addNew, settle } from '../support/rows.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { dice } from '../support/tickets.ts';
 
@@ -17,8 +18,7 @@ const TICKETS = 100;
 // work for 33,000 tickets is not asked about here
 const stores = { ...(await testStores()), temporalAddress: '127.0.0.1:9' };
 const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });
-const db = openDb({ url: stores.databaseUrl, node: 'writers', max: CONNECTIONS + 2 });
-afterAll(() => db.end());
+const db = openTestDb(stores.databaseUrl, CONNECTIONS + 2, 'writers');
 
 const settings = {
   kind: 'ticket',
@@ -31,18 +31,12 @@ const settings = {
 
 /** A hundred tickets from their creation to their decision: three events each. */
 async function lives(tx: Mover, queue: string, name: string): Promise<number> {
-  const ids = repeat(TICKETS, (n) => `${name}-${n}`);
-  await addTickets(tx, queue, ids);
+  const ids = numbered(TICKETS, `${name}-`);
+  await addNew(tx, queue, ids);
   const tokens = ids.map((id) => `lt_${id}`);
   const claim = { kind: 'ticket', queue, count: TICKETS, skills: [], resume: false };
   const held = await tx.move('claim', { ...claim, persons: [name], tokens });
-  const one = { result: '1', hash: '00', subject: null, formVersion: null, nextWanted: false };
-  const settled = await settleItems(
-    tx,
-    'ticket',
-    held.map(({ id, lease_id }) => ({ ...one, id, token: lease_id ?? '' })),
-  );
-  expect(settled).toHaveLength(TICKETS);
+  expect(await settle(tx, held)).toHaveLength(TICKETS);
   return 3 * TICKETS;
 }
 
@@ -92,10 +86,10 @@ async function forgetful(client: Client, all: FeedEvent[], done: () => boolean):
 test('S4.8 100,000 events of 16 connections: two followers, one cut off again and again, see the same feed', async () => {
   await db.run('put_queue', { name: 'shared', ...settings });
   const shared = repeat(SHARED, (n) => `shared-${String(n).padStart(2, '0')}`);
-  await addTickets(db, 'shared', shared);
+  await addNew(db, 'shared', shared);
   // open from before the first event of the others until after most of them
-  const kept = await pending(db, (tx) => addTickets(tx, 'shared', ['late-1', 'late-2', 'late-3']));
-  const lost = await pending(db, (tx) => addTickets(tx, 'shared', ['never-1', 'never-2']));
+  const kept = await pending(db, (tx) => addNew(tx, 'shared', ['late-1', 'late-2', 'late-3']));
+  const lost = await pending(db, (tx) => addNew(tx, 'shared', ['never-1', 'never-2']));
   const steady = await follow(api, 'after=0');
   const resumed: FeedEvent[] = [];
   let total = Number.POSITIVE_INFINITY;

@@ -1,17 +1,17 @@
-import { afterAll, expect, test } from 'vitest';
-import { openDb } from '../../db/pool.ts';
-import { eventually, repeat } from '../support/client.ts';
-import { addTickets, expectWhole, feed, note, pending, wholeFeed } from '../support/feed.ts';
+import { expect, test } from 'vitest';
+import { eventually, numbered } from '../support/client.ts';
+import { openTestDb } from '../support/database.ts';
+import { expectWhole, feed, note, pending, wholeFeed } from '../support/feed.ts';
+import { addNew } from '../support/rows.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 // How positions are given out while transactions end in any order. Temporal is not needed for that.
 const stores = { ...(await testStores()), temporalAddress: '127.0.0.1:9' };
 const { api, sql, running } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });
-const db = openDb({ url: stores.databaseUrl, node: 'sequencer-test', max: 8 });
-afterAll(() => db.end());
+const db = openTestDb(stores.databaseUrl, 8);
 
 await db.run('ensure_queue', { kind: 'ticket', name: 'q' });
-await addTickets(db, 'q', ['a', 'b', 'c', 'd']);
+await addNew(db, 'q', ['a', 'b', 'c', 'd']);
 
 const end = async () => (await wholeFeed(api)).at(-1)?.seq ?? 0;
 const idsBehind = async (after: number) => (await feed(api, `after=${after}`)).map((line) => line.id.split('/')[1]);
@@ -52,7 +52,7 @@ test('S4.8 whoever has drawn a number is waited for, also when his transaction i
 
 test('S4.8 a transaction that stays open holds nobody up, and comes when it ends', async () => {
   const start = await end();
-  const long = await pending(db, (tx) => addTickets(tx, 'q', ['long-1', 'long-2', 'long-3']));
+  const long = await pending(db, (tx) => addNew(tx, 'q', ['long-1', 'long-2', 'long-3']));
   for (let n = 1; n <= 20; n++) {
     await note(db, n % 2 ? 'a' : 'b');
     expect(await end()).toBe(start + n);
@@ -66,8 +66,7 @@ test('S4.8 a transaction that stays open holds nobody up, and comes when it ends
 
 test('S4.8 what was rolled back leaves no gap, however much it was', async () => {
   const start = await end();
-  const many = repeat(1_000, (n) => `lost-${n}`);
-  const lost = await pending(db, (tx) => addTickets(tx, 'q', many));
+  const lost = await pending(db, (tx) => addNew(tx, 'q', numbered(1_000, 'lost-')));
   await note(db, 'a');
   expect(await idsBehind(start)).toEqual(['a']);
   // a thousand numbers in one stretch, not a thousand rows that every pass looks at
@@ -91,10 +90,10 @@ test('S4.8 numbers that a crash has skipped are no gap either', async () => {
 
 test('S4.8 holes that fill up piece by piece, in passes of any size', async () => {
   const start = await end();
-  const names = (prefix: string) => repeat(7, (n) => `${prefix}-${n}`);
+  const names = (prefix: string) => numbered(7, `${prefix}-`);
   const transactions = [];
   for (const prefix of ['p', 'q', 'r', 's', 't'])
-    transactions.push(await pending(db, (tx) => addTickets(tx, 'q', names(prefix))));
+    transactions.push(await pending(db, (tx) => addNew(tx, 'q', names(prefix))));
   await note(db, 'c');
   expect(await idsBehind(start)).toEqual(['c']);
   const [p, q, r, s, t] = transactions;
@@ -114,8 +113,8 @@ test('S4.8 holes that fill up piece by piece, in passes of any size', async () =
 
 test('S4.8 a pass that is full gives up nothing that it did not look at', async () => {
   const start = await end();
-  const names = repeat(10, (n) => `full-${n}`);
-  const late = await pending(db, (tx) => addTickets(tx, 'q', names));
+  const names = numbered(10, 'full-');
+  const late = await pending(db, (tx) => addNew(tx, 'q', names));
   await note(db, 'a');
   expect(await idsBehind(start)).toEqual(['a']);
   await late.commit();

@@ -1,18 +1,27 @@
 import { expect, test } from 'vitest';
 import { addCase, claimed, court, jurors, vote, voted } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
+import { job } from '../support/jobs.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
+import { addMany, decide, decided, withToken } from '../support/tickets.ts';
 
-const { api, sql } = await startTestSystem();
+const { api, sql, running } = await startTestSystem();
+const { db } = running.runtime;
 
-/** A minute passes: the tally is summed up, then queues that have changed are sampled. */
+/** A minute passes: as maintenance does, the tally is summed up, then queues that have changed are sampled. */
 async function sampled(): Promise<void> {
   await sql(`update tally_line set at = at - interval '2 minutes' where at is not null`);
-  await eventually(async () => (await sql(`select from tally_line`)).length === 0);
+  await eventually(async () => {
+    await db.run('compact_tally');
+    return (await sql(`select from tally_line`)).length === 0;
+  });
   await sql(`update sample_state set sampled_at = '-infinity'`);
-  await eventually(async () => (await sql(`select from sample_state where sampled_at > '-infinity'`)).length > 0);
+  await eventually(async () => {
+    await db.lists.run('sample_queues', { limit: 2_000 });
+    return (await sql(`select from sample_state where sampled_at > '-infinity'`)).length > 0;
+  });
 }
 
 /** All samples so far were taken so much earlier. */
@@ -21,28 +30,24 @@ async function earlier(minutes: number): Promise<void> {
   await sql(`update sample set at = at - make_interval(mins => $1)`, [minutes]);
 }
 
-const add = (queue: string, ids: string[], more: object = {}) =>
-  Promise.all(ids.map((id) => api.post(`/v1/queues/${queue}/tickets`, { id, body: id, ...more })));
-const decide = ({ id, lease }: Json) => api.post(`/v1/tickets/${id}/decide`, { token: lease.token, decision: 1 });
+const series = async (query: string) => (await api.get(`/v1/figures?${query}`)).body.series;
 const ago = (minutes: number, now = Date.now()) => new Date(now - minutes * 60_000).toISOString();
 /** So many minutes exactly, which began so many minutes ago. */
 const span = (began: number, minutes: number, now = Date.now()) => [ago(began, now), ago(began - minutes, now)];
 
-/** What is known, step by step; steps of which nothing is known are left out. */
-const known = (values: (number | null)[]) => values.filter((value) => value !== null);
-const total = (values: (number | null)[]) => known(values).reduce((sum, value) => sum + value, 0);
+/** The sum over the steps of which something is known. */
+const total = (values: (number | null)[]) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 
 test('what a queue had and did over time: levels at the end of each step, what came in it', async () => {
   await api.put('/v1/queues/line', { maxHeld: 5 });
   await api.put('/v1/queues/other', {});
-  await add('line', ['l-1', 'l-2', 'l-3', 'l-4']);
-  await add('line', ['l-5'], { delaySeconds: 3600 });
-  await add('other', ['o-1']);
-  for (let n = 0; n < 2; n++) await decide(await claimOne(api, 'line', 'anna'));
+  await addMany(api, 'line', ['l-1', 'l-2', 'l-3', 'l-4', { id: 'l-5', delaySeconds: 3600 }]);
+  await addMany(api, 'other', ['o-1']);
+  for (let n = 0; n < 2; n++) await decide(api, await claimOne(api, 'line', 'anna'));
   await sampled();
   await earlier(30);
-  await add('line', ['l-6', 'l-7']);
-  await decide(await claimOne(api, 'line', 'anna'));
+  await addMany(api, 'line', ['l-6', 'l-7']);
+  await decide(api, await claimOne(api, 'line', 'anna'));
   await claimOne(api, 'line', 'ben');
   await api.post('/v1/tickets/l-5/invalidate', { reason: 'over' });
   await sampled();
@@ -50,30 +55,29 @@ test('what a queue had and did over time: levels at the end of each step, what c
   const { status, body } = await api.get(`/v1/figures?kind=ticket&queue=line&from=${ago(59)}&step=600`);
   expect(status).toBe(200);
   expect(body).toMatchObject({ kind: 'ticket', queue: 'line', stepSeconds: 600 });
-  const { series } = body;
-  for (const values of Object.values(series)) expect(values).toHaveLength(6);
-  expect(series.waiting[0], 'before there was anything').toBe(0);
+  const line = body.series;
+  for (const values of Object.values(line)) expect(values).toHaveLength(6);
+  expect(line.waiting[0], 'before there was anything').toBe(0);
   const [from, to] = span(2900, 20);
-  const before = (await api.get(`/v1/figures?kind=ticket&queue=line&from=${from}&to=${to}&step=600`)).body;
-  expect(before.series.waiting, 'before sampling began').toEqual([null, null]);
-  expect(before.series.added).toEqual([null, null]);
-  expect(series.waiting.slice(2)).toEqual([2, 2, 2, 2]);
-  expect(series.held.slice(2)).toEqual([0, 0, 0, 1]);
-  expect(series.delayed.slice(2)).toEqual([1, 1, 1, 0]);
-  expect([total(series.added), total(series.handedOut), total(series.settled)]).toEqual([7, 4, 3]);
-  expect([series.handedOut.at(-1), series.settled.at(-1), series.invalidated.at(-1)]).toEqual([2, 1, 1]);
-  expect(series.oldestWaitingSeconds.at(-1)).toEqual(expect.any(Number));
-  expect(new Set(series.votes)).toEqual(new Set([null]));
+  const before = await series(`kind=ticket&queue=line&from=${from}&to=${to}&step=600`);
+  expect([before.waiting, before.added], 'before sampling began').toEqual([Array(2).fill(null), Array(2).fill(null)]);
+  expect(line.waiting.slice(2)).toEqual([2, 2, 2, 2]);
+  expect(line.held.slice(2)).toEqual([0, 0, 0, 1]);
+  expect(line.delayed.slice(2)).toEqual([1, 1, 1, 0]);
+  expect([total(line.added), total(line.handedOut), total(line.settled)]).toEqual([7, 4, 3]);
+  expect([line.handedOut.at(-1), line.settled.at(-1), line.invalidated.at(-1)]).toEqual([2, 1, 1]);
+  expect(line.oldestWaitingSeconds.at(-1)).toEqual(expect.any(Number));
+  expect(new Set(line.votes)).toEqual(new Set([null]));
 
   const all = (await api.get(`/v1/figures?kind=ticket&from=${ago(60)}&step=600`)).body;
   expect(all.queue).toBe(null);
   expect(all.series.waiting.at(-1)).toBe(3);
   expect(total(all.series.added)).toBe(8);
-  expect((await api.get('/v1/figures?kind=job&queue=nothing')).body.series.added.length).toBe(288);
+  expect((await series('kind=job&queue=nothing')).added.length).toBe(288);
 }, 180_000);
 
 test('nothing is written where nothing has changed; what is old is thinned out, and says the same', async () => {
-  await add('thin', ['t-1']);
+  await addMany(api, 'thin', ['t-1']);
   await sampled();
   const rows = () => sql<{ at: Date }>(`select at from sample where kind = 'ticket' and queue = 'thin' order by at`);
   expect(await rows()).toHaveLength(1);
@@ -97,7 +101,7 @@ test('nothing is written where nothing has changed; what is old is thinned out, 
     const [{ to } = {}] = await sql(`select ${hour} + make_interval(mins => $1) as to`, [minutes]);
     const until = (to as Date).toISOString();
     const from = new Date((to as Date).getTime() - 60_000).toISOString();
-    return (await api.get(`/v1/figures?kind=ticket&queue=thin&from=${from}&to=${until}&step=60`)).body.series;
+    return series(`kind=ticket&queue=thin&from=${from}&to=${until}&step=60`);
   };
   expect((await at(30)).waiting).toEqual([7]);
   await sampled();
@@ -110,15 +114,14 @@ test('deliveries that are given up are counted by queue, until they are sent aga
   let status = 410;
   const receiver = await startReceiver(() => status);
   await api.put('/v1/queues/calls', { callback: receiver.callback });
-  await add('calls', ['c-1']);
-  await decide(await claimOne(api, 'calls', 'anna'));
+  await decided(api, 'calls', { id: 'c-1' });
   await eventually(async () => (await api.get('/v1/deliveries?state=failed&queue=calls')).body.items.length === 1);
   const failed = async () =>
     (await api.get('/v1/overview?kind=ticket')).body.queues.items.find((q: Json) => q.name === 'calls')
       .failedDeliveries;
   expect(await failed()).toBe(1);
   await sampled();
-  expect((await api.get('/v1/figures?kind=ticket&queue=calls')).body.series.failedDeliveries.at(-1)).toBe(1);
+  expect((await series('kind=ticket&queue=calls')).failedDeliveries.at(-1)).toBe(1);
   expect((await api.get('/v1/attention')).body.failedDeliveries).toMatchObject({
     total: 1,
     queues: [{ kind: 'ticket', queue: 'calls', failed: 1 }],
@@ -130,13 +133,12 @@ test('deliveries that are given up are counted by queue, until they are sent aga
 
 test('what a kind does not count is null, not 0', async () => {
   await earlier(0);
-  const series = async (kind: string) => (await api.get(`/v1/figures?kind=${kind}`)).body.series;
-  const isNull = (values: unknown[]) => values.every((value) => value === null);
+  const isNull = async (kind: string, what: string) =>
+    (await series(`kind=${kind}`))[what].every((value: unknown) => value === null);
   for (const kind of ['case', 'task'])
-    for (const what of ['handedOut', 'leaseExpiries'] as const)
-      expect(isNull((await series(kind))[what]), `${kind} ${what}`).toBe(true);
-  for (const kind of ['ticket', 'job']) expect(isNull((await series(kind)).leaseExpiries), kind).toBe(false);
-  for (const what of ['votes', 'wasted'] as const) expect(isNull((await series('ticket'))[what]), what).toBe(true);
+    for (const what of ['handedOut', 'leaseExpiries']) expect(await isNull(kind, what), `${kind} ${what}`).toBe(true);
+  for (const kind of ['ticket', 'job']) expect(await isNull(kind, 'leaseExpiries'), kind).toBe(false);
+  for (const what of ['votes', 'wasted']) expect(await isNull('ticket', what), what).toBe(true);
 }, 60_000);
 
 test('what cannot be drawn is refused', async () => {
@@ -157,13 +159,9 @@ test('what cannot be drawn is refused', async () => {
 
 test('who decided how much, how long they held it, what they skipped and let run out', async () => {
   await api.put('/v1/queues/people', { leaseSeconds: 600, maxHeld: 1 });
-  await add('people', ['p-1', 'p-2', 'p-3', 'p-4', 'p-5']);
-  await decide(await claimOne(api, 'people', 'anna'));
-  await decide(await claimOne(api, 'people', 'anna'));
-  const skipped = await claimOne(api, 'people', 'ben');
-  await api.post(`/v1/tickets/${skipped.id}/release`, { token: skipped.lease.token, skip: true });
-  const back = await claimOne(api, 'people', 'ben');
-  await api.post(`/v1/tickets/${back.id}/release`, { token: back.lease.token });
+  await addMany(api, 'people', ['p-1', 'p-2', 'p-3', 'p-4', 'p-5']);
+  for (let n = 0; n < 2; n++) await decide(api, await claimOne(api, 'people', 'anna'));
+  for (const skip of [true, false]) await withToken(api, await claimOne(api, 'people', 'ben'), 'release', { skip });
   await api.put('/v1/queues/people', { leaseSeconds: 0.1, maxHeld: 1 });
   const { id } = await claimOne(api, 'people', 'carl');
   await eventually(async () => (await api.get(`/v1/tickets/${id}`)).body.state === 'waiting');
@@ -206,13 +204,11 @@ test('who voted with the outcome, whose votes were wasted', async () => {
 });
 
 test('how late jobs are handed out, each once', async () => {
-  const job = (command: object) => api.post('/v1/jobs', command);
-  for (const id of ['late-1', 'late-2', 'late-3'])
-    await job({ command: 'add', topic: 'late', id, delay: 0, TTR: 60, body: 1 });
-  const { body: first } = await job({ command: 'pop', topic: 'late', count: 2 });
-  expect(first.jobs).toHaveLength(2);
-  await job({ command: 'release', id: first.jobs[0].id, token: first.jobs[0].token });
-  await job({ command: 'pop', topic: 'late' });
+  for (const id of ['late-1', 'late-2', 'late-3']) await job(api, 'add', { topic: 'late', id, TTR: 60, body: 1 });
+  const { jobs } = await job(api, 'pop', { topic: 'late', count: 2 });
+  expect(jobs).toHaveLength(2);
+  await job(api, 'release', { id: jobs[0].id, token: jobs[0].token });
+  await job(api, 'pop', { topic: 'late' });
   const { body } = await api.get('/v1/figures/lateness?kind=job&queue=late');
   expect(body.handedOut, 'a job that is handed out again counts once').toBe(2);
   expect(body.buckets.reduce((sum: number, { count }: Json) => sum + count, 0)).toBe(2);

@@ -1,12 +1,13 @@
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import pg from 'pg';
 import { afterAll, expect, inject, onTestFinished, test } from 'vitest';
 import type { Db } from '../../db/pool.ts';
 import { Follower } from '../../runtime/followers/follower.ts';
 import { Lanes } from '../../runtime/followers/lanes.ts';
 import type { Publication } from '../../runtime/followers/messages.ts';
 import { eventually } from '../support/client.ts';
+import { changedLate } from '../support/database.ts';
+import { job } from '../support/jobs.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany } from '../support/tickets.ts';
 
@@ -56,6 +57,8 @@ function atReading(all: Record<number, () => Promise<unknown>>): Db {
   return watched((name) => (name === 'follow_log' ? all[++n]?.() : undefined));
 }
 
+const isReconciled = async () => (await db.run('is_reconciled'))[0]?.done;
+
 function follow(follower: Follower): void {
   follower.start(client);
   onTestFinished(() => follower.stop());
@@ -74,18 +77,6 @@ async function addBacklog(): Promise<void> {
   for (let n = 0; n < 2; n++) await addMany(api, 'behind', Array<object>(750).fill({}));
 }
 
-/** Changes a ticket in a transaction that is open: it has drawn its number in the log, and commits when it is told to. */
-async function changedLate(id: string): Promise<pg.Client> {
-  const late = new pg.Client({ connectionString: databaseUrl });
-  await late.connect();
-  onTestFinished(() => late.end());
-  await late.query('begin');
-  const text = `update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'changed',
-    priority = 7, updated_at = clock_timestamp() where kind = 'ticket' and id = $1`;
-  await late.query(text, [id]);
-  return late;
-}
-
 // the pass is over all that is there, so this one is first
 test('S0.9 numbers that a server failed over to gives out again are read by a follower that had read them before', async () => {
   await allIsPublished();
@@ -102,7 +93,7 @@ test('S0.9 numbers that a server failed over to gives out again are read by a fo
   await db.run('notice_store', { store: 'replica' });
   follower.keep();
   // the pass over all rows would bring it, too
-  await eventually(async () => (await db.run('is_reconciled'))[0]?.done);
+  await eventually(isReconciled);
   await add(api, 'found', { id: 'again', delaySeconds: 3600 });
   const [again] = await sql<{ id: number }>(`select id::integer from event where item_id = 'again'`);
   expect(again?.id).toBe(last + 1);
@@ -115,7 +106,7 @@ test('S0.9 numbers that a server failed over to gives out again are read by a fo
 
 test('S0.9 a line that was drawn before such a failover and is committed after it is published', async () => {
   await add(api, 'kept', { id: 'slow', delaySeconds: 3600 });
-  const late = await changedLate('slow');
+  const commit = await changedLate(databaseUrl, 'slow');
   await add(api, 'kept', { id: 'behind-it', delaySeconds: 3600 });
   // as far as the server before had come
   await sql('update log_shard set outcomes = 1000000, rest = 1000000, idle = 1000000');
@@ -126,12 +117,12 @@ test('S0.9 a line that was drawn before such a failover and is committed after i
   const ran = () => {
     for (const id of ['before', 'again', 'slow', 'behind-it']) follower.ran(`ticket/${id}`);
   };
-  await eventually(async () => {
+  await eventually(() => {
     ran();
-    return (await db.run('is_reconciled'))[0]?.done;
+    return isReconciled();
   });
   await started('slow');
-  await late.query('commit');
+  await commit();
   follower.look(true);
   await eventually(async () => {
     ran();
@@ -143,10 +134,10 @@ test('S0.9 a line that is committed late is published, also while another lane h
   await addBacklog();
   await add(api, 'late', { id: 'late', delaySeconds: 3600 });
   await onlyIdleIsBehind();
-  const late = await changedLate('late');
+  const commit = await changedLate(databaseUrl, 'late');
   await add(api, 'late', { id: 'next', delaySeconds: 3600 });
   // the first reading is of the lane that is behind, the second of the others, which finds the gap
-  follow(following(atReading({ 3: () => late.query('commit') }), 0));
+  follow(following(atReading({ 3: () => commit() }), 0));
   await started('next');
   await started('late');
 });
@@ -185,11 +176,10 @@ test('S0.9 what was not sent before a stop of which the database did not hear is
 test('S3.2 a job that needs no workflow and has one from an earlier follower is told its end', async () => {
   await allIsPublished();
   await api.put('/v1/topics/thrifty', { workflow: 'when-needed' });
-  const call = async (command: object) => (await api.post('/v1/jobs', command)).body;
-  const addJob = (id: string) => call({ command: 'add', topic: 'thrifty', id, body: 1 });
+  const addJob = (id: string) => job(api, 'add', { topic: 'thrifty', id, body: 1 });
   const finishNext = async () => {
-    const { id, token } = await call({ command: 'pop', topic: 'thrifty' });
-    expect(await call({ command: 'finish', id, token })).toMatchObject({ success: true });
+    const { id, token } = await job(api, 'pop', { topic: 'thrifty' });
+    expect(await job(api, 'finish', { id, token })).toMatchObject({ success: true });
   };
   const first = following(db);
   first.start(client);

@@ -4,51 +4,31 @@ import type { Lane } from '../../runtime/followers/lanes.ts';
 import type { Publication } from '../../runtime/followers/messages.ts';
 import { Pace } from '../../runtime/followers/pace.ts';
 import { Load } from '../../runtime/load.ts';
-import { eventually } from '../support/client.ts';
+import { deferred, eventually } from '../support/client.ts';
 import { publicationOf, senderTo } from '../support/sender.ts';
 
 const INVALID_ARGUMENT = 3;
 
-interface Mark {
-  promise: Promise<void>;
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-function marked(): Mark {
-  let [resolve, reject] = [() => {}, (_: Error) => {}];
-  const promise = new Promise<void>((done, failed) => {
-    [resolve, reject] = [done, failed];
-  });
-  return { promise, resolve, reject };
-}
-
 test('S0.9 what Temporal refuses is unacknowledged until it is marked, and sent again where that fails', async () => {
-  let starts = 0;
-  const start = async () => {
-    starts++;
-    throw Object.assign(new Error('this is refused'), { code: INVALID_ARGUMENT });
+  const start = vi.fn(() => Promise.reject(Object.assign(new Error('this is refused'), { code: INVALID_ARGUMENT })));
+  const marks: ReturnType<typeof deferred<void>>[] = [];
+  const refused = () => {
+    marks.push(deferred());
+    return marks.at(-1)?.promise as Promise<void>;
   };
-  const marks: Mark[] = [];
-  const sender = senderTo(start, {
-    refused: () => {
-      const mark = marked();
-      marks.push(mark);
-      return mark.promise;
-    },
-  });
+  const sender = senderTo(start, { refused });
   const positions = () => sender.unacknowledged().map(({ position }) => position);
   sender.add('outcomes', publicationOf());
   sender.pump();
   await eventually(async () => marks.length === 1);
-  expect([positions(), starts]).toEqual([[7], 1]);
+  expect([positions(), start.mock.calls.length]).toEqual([[7], 1]);
   marks[0]?.reject(new Error('PostgreSQL is away'));
   await eventually(async () => marks.length === 2);
-  expect([positions(), starts]).toEqual([[7], 2]);
+  expect([positions(), start.mock.calls.length]).toEqual([[7], 2]);
   marks[1]?.resolve();
   await eventually(async () => positions().length === 0);
   await sender.stop();
-  expect(starts).toBe(2);
+  expect(start).toHaveBeenCalledTimes(2);
 });
 
 const CONCURRENCY = 16;
@@ -58,11 +38,7 @@ const MOMENT_MS = 500;
 /** Messages to a Temporal that takes each and whose worker does nothing. @returns how many are sent */
 async function sentBeside(slowdown: number | undefined, urgent = false): Promise<number> {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
-  let sent = 0;
-  const start = () => {
-    sent++;
-    return new Promise<void>(() => {});
-  };
+  const start = vi.fn(() => new Promise<void>(() => {}));
   const many = { concurrency: CONCURRENCY, busyPerSecond: 1_000 };
   const sender = senderTo(start, { ...many, callers: { slowdown } });
   for (let n = 0; n < 100; n++)
@@ -73,7 +49,7 @@ async function sentBeside(slowdown: number | undefined, urgent = false): Promise
     await vi.advanceTimersByTimeAsync(MOMENT_MS / 20);
   }
   vi.useRealTimers();
-  return sent;
+  return start.mock.calls.length;
 }
 
 test('S0.10 where no one calls, as many messages wait for the worker as it may have; beside callers four, beside outcomes one', async () => {

@@ -1,14 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { needDebian } from '../support/debian.ts';
 import { ALERTS, alerts, board } from '../support/metrics.ts';
 
 needDebian('prometheus');
-const folder = mkdtempSync(join(tmpdir(), 'docket-rules-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = mkdtempSync(join(inject('dir'), 'rules-'));
 
 const RUNBOOK = 'docs/runbook.md';
 const runbook = readFileSync(RUNBOOK, 'utf8');

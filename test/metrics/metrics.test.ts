@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { freePort } from '../../cli/servers/ports.ts';
 import { checkAll } from '../../services/doctor/invariants.ts';
 import { addCase, claim as claimCase, court, jurors } from '../support/cases.ts';
-import { startChild } from '../support/child.ts';
-import { claimOne, eventually, type Json } from '../support/client.ts';
+import { settingsFor, startChild } from '../support/child.ts';
+import { claimOne, eventually } from '../support/client.ts';
 import { useAllKinds } from '../support/doctor.ts';
+import { job } from '../support/jobs.ts';
 import { alerts, board, type Line, linesOf, metric, metricsIn } from '../support/metrics.ts';
-import { SECRET, startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { addTask, addTemplate, next, putGroup } from '../support/tasks.ts';
-import { add, claim, configure, decide } from '../support/tickets.ts';
+import { add, claim, configure, decide, decided } from '../support/tickets.ts';
 
 const { api, running, sql } = await startTestSystem({ METRICS_PORT: '0', LOG_LEVEL: 'silent' });
 
@@ -26,15 +27,19 @@ const summed = (name: string, labels: Record<string, string>, n: number) =>
     return metric(await scrape(), name, labels) === n;
   });
 
-const job = (command: string, more: object): Promise<Json> => api.post('/v1/jobs', { command, ...more });
+/** What is held by these runs out now. */
+async function runOut(table: 'item' | 'lease', where: string, items = where): Promise<void> {
+  await sql(`update ${table} set expires_at = now() - interval '1 second' where ${where};
+    update item set wake_at = now() where ${items}`);
+  running.runtime.rearm();
+}
 
 test('S0.5 a queue: open items by state, the oldest, what came, was handed out, ended and taken back', async () => {
   const of = { kind: 'ticket', queue: 'line' };
   await configure(api, 'line', { maxHeld: 2, leaseSeconds: 600 });
   for (const id of ['l-1', 'l-2', 'l-3']) await add(api, 'line', { id });
   await add(api, 'line', { id: 'l-4', delaySeconds: 3_600 });
-  const first = await claimOne(api, 'line', 'ann');
-  await decide(api, first);
+  await decide(api, await claimOne(api, 'line', 'ann'));
   const second = await claimOne(api, 'line', 'ann');
   await sql(`update item set first_available_at = first_available_at - interval '90 seconds' where id = 'l-3'`);
   const lines = await scrape();
@@ -47,8 +52,7 @@ test('S0.5 a queue: open items by state, the oldest, what came, was handed out, 
   expect(metric(lines, 'docket_hand_over_seconds_count', of)).toBe(2);
   expect(metric(lines, 'docket_hand_over_seconds_bucket', { ...of, le: '600' })).toBe(2);
 
-  await sql(`update item set expires_at = now() - interval '1 second', wake_at = now() where id = $1`, [second.id]);
-  running.runtime.rearm();
+  await runOut('item', `id = '${second.id}'`);
   await summed('docket_lease_expiries_total', of, 1);
   await summed('docket_added_total', of, 4);
   await summed('docket_ended_total', { ...of, outcome: 'settled' }, 1);
@@ -68,9 +72,9 @@ test('S0.5 a queue: open items by state, the oldest, what came, was handed out, 
 
 test('S3.3 a topic: the same of jobs, and what is buried', async () => {
   const of = { kind: 'job', queue: 'mail' };
-  for (const id of ['m-1', 'm-2']) await job('add', { topic: 'mail', id, delay: 0, TTR: 600, body: 1 });
-  const { body } = await job('pop', { topic: 'mail' });
-  await api.post(`/v1/jobs/${body.id}/bury`, { reason: 'broken' });
+  for (const id of ['m-1', 'm-2']) await job(api, 'add', { topic: 'mail', id, TTR: 600, body: 1 });
+  const { id } = await job(api, 'pop', { topic: 'mail' });
+  await api.post(`/v1/jobs/${id}/bury`, { reason: 'broken' });
   const lines = await scrape();
   expect(metric(lines, 'docket_items', { ...of, state: 'ready' })).toBe(1);
   expect(metric(lines, 'docket_items', { ...of, state: 'buried' })).toBe(1);
@@ -85,9 +89,7 @@ test('S2.5 a court: holds that run out are counted, too', async () => {
   await jurors(api, 'court', ['ann', 'bob']);
   await addCase(api, 'court', { id: 'c-1' });
   await claimCase(api, 'court', 'ann');
-  await sql(`update lease set expires_at = now() where item_id = 'c-1'`);
-  await sql(`update item set wake_at = now() where id = 'c-1'`);
-  running.runtime.rearm();
+  await runOut('lease', `item_id = 'c-1'`, `id = 'c-1'`);
   await summed('docket_lease_expiries_total', of, 1);
   await summed('docket_added_total', of, 1);
   const lines = await scrape();
@@ -102,9 +104,7 @@ test('S4.3 a group; users are together, because they are as many as there are pe
   await addTask(api, { id: 'for-kim', executor: 'uid_kim' });
   await addTask(api, { id: 'for-lee', executor: 'uid_lee', answerSeconds: 600 });
   await next(api, 'lee');
-  await sql(`update lease set expires_at = now() where holder like '%lee'`);
-  await sql(`update item set wake_at = now() where id like 'for-lee/%'`);
-  running.runtime.rearm();
+  await runOut('lease', `holder like '%lee'`, `id like 'for-lee/%'`);
   const others = { kind: 'task', queue: '(others)' };
   await summed('docket_lease_expiries_total', others, 1);
   await summed('docket_added_total', { kind: 'task', queue: 'gid_team' }, 1);
@@ -127,7 +127,7 @@ test('S0.5 empty answers by the first reason that applies', async () => {
   await api.post('/v1/queues/skilled/pause');
   await claim(api, 'skilled', 'ann');
   expect(await empty('ticket', 'skilled', 'paused')).toBe(1);
-  await job('pop', { topic: 'silence' });
+  await job(api, 'pop', { topic: 'silence' });
   expect(await empty('job', 'silence', 'none')).toBe(1);
   await claimCase(api, 'court', 'stranger');
   expect(await empty('case', 'court', 'notEligible')).toBe(1);
@@ -137,10 +137,9 @@ test('S0.5 empty answers by the first reason that applies', async () => {
 });
 
 test('S0.10 pending deliveries by host, with the oldest', async () => {
-  const { url } = await startReceiver(() => 500);
-  const { host } = new URL(url);
-  await add(api, 'callbacks', { id: 'cb-1', callback: { url, secret: SECRET } });
-  await decide(api, await claimOne(api, 'callbacks', 'ann'));
+  const { callback } = await startReceiver(() => 500);
+  const { host } = new URL(callback.url);
+  await decided(api, 'callbacks', { id: 'cb-1', callback });
   await eventually(async () => metric(await scrape(), 'docket_delivery_host_pending', { host }) === 1);
   await sql(`update delivery set created_at = created_at - interval '1 hour' where item_id = 'cb-1'`);
   expect(metric(await scrape(), 'docket_delivery_host_oldest_seconds', { host })).toBeGreaterThan(3_500);
@@ -160,10 +159,9 @@ test('S0.3 without PostgreSQL what the process sees itself is shown, and that Po
 
 test('a port of its own has the metrics of the SDK beside ours, and nothing else', async () => {
   // the SDK has its metrics once for a process, which this one has chosen without a port
-  const { databaseUrl, temporalAddress, namespace } = await testStores();
-  const url = `http://127.0.0.1:${await freePort()}`;
-  const stores = { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, TEMPORAL_NAMESPACE: namespace };
-  await startChild('start', { ...stores, DOCKET_CACHE: inject('cacheDir'), METRICS_PORT: new URL(url).port });
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  await startChild('start', settingsFor(await testStores(), { METRICS_PORT: String(port) }));
   const lines = await eventually(async () => {
     const found = linesOf(await (await fetch(`${url}/metrics`)).text());
     const isFollowing = metric(found, 'docket_followed') === 1;

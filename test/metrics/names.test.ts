@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { claimOne, eventually } from '../support/client.ts';
+import { claimOne, eventually, numbered, repeat } from '../support/client.ts';
 import { linesOf, metric } from '../support/metrics.ts';
 import { startTestSystem } from '../support/system.ts';
+import { add } from '../support/tickets.ts';
 
 const { api, sql, running } = await startTestSystem({}, { role: 'api' });
 const { db } = running.runtime;
@@ -13,15 +14,14 @@ async function scrape() {
 }
 
 test('S0.3 whatever the number of queues, a thousand have a line of their own', async () => {
-  const queues = Array.from({ length: 1_010 }, (_, n) => `queue-${n}`);
-  const work = queues[Symbol.iterator]();
+  const work = numbered(1_010, 'queue-')[Symbol.iterator]();
   const claimAll = async () => {
     for (const queue of work) {
-      await api.post(`/v1/queues/${queue}/tickets`, { body: 1 });
+      await add(api, queue);
       await claimOne(api, queue, 'ann');
     }
   };
-  await Promise.all(Array.from({ length: 16 }, claimAll));
+  await Promise.all(repeat(16, claimAll));
   const others = { kind: 'ticket', queue: '(others)' };
   await eventually(async () => metric(await scrape(), 'docket_added_total', others) === 10);
   // the counts of others are those of the newest samples

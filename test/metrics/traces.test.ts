@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { eventually, type Json } from '../support/client.ts';
+import { listening } from '../support/listening.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 import { claim, decide } from '../support/tickets.ts';
@@ -31,10 +31,7 @@ const collector = createServer((request, response) => {
     response.writeHead(request.url === '/v1/traces' ? 200 : 404, { 'content-type': 'application/json' }).end('{}');
   });
 });
-await new Promise<void>((listening) => collector.listen(0, '127.0.0.1', listening));
-afterAll(() => void collector.close());
-const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
-const { api, stop } = await startTestSystem({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
+const { api, stop } = await startTestSystem({ OTEL_EXPORTER_OTLP_ENDPOINT: await listening(collector) });
 
 test('S0.5 a trace leads from a call to the workflow of its item, and back', async () => {
   const { callback, received } = await startReceiver();

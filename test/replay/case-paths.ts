@@ -1,11 +1,10 @@
+import { expect } from 'vitest';
 import { addCase, claimed, court, invitations, jurors, oneCase, voted } from '../support/cases.ts';
 import { eventually, numbered } from '../support/client.ts';
 import type { TestSystem } from '../support/system.ts';
-import { type Path, path } from './paths.ts';
+import { closed, type Path, path, untilState } from './paths.ts';
 
 const workflowId = (id: string) => `case/${id}`;
-const closed = (s: TestSystem, id: string) =>
-  eventually(async () => (await s.api.get(`/v1/cases/${id}/workflow`)).body.status === 'completed', 60_000);
 
 /** Some juror's open invitation to the case. */
 const invited = (s: TestSystem, all: string[]) =>
@@ -19,10 +18,10 @@ export const casePaths: Path[] = [
     await addCase(s.api, id, { id });
     for (const juror of numbered(2)) {
       const { token } = await claimed(s.api, id, juror);
-      await eventually(async () => (await s.api.get(`/v1/cases/${id}/workflow`)).body.snapshot?.state === 'open');
+      await untilState(s, id, 'open', `cases/${id}`);
       await voted(s.api, id, token, 'buyer');
     }
-    await closed(s, id);
+    await closed(s, id, `cases/${id}`);
   }),
   path('case-invited', { workflowId }, async (s, id) => {
     await court(s.api, id, { votesToWin: 1, mode: 'assign', assign: { jurors: 1, answerSeconds: 60 } });
@@ -31,13 +30,13 @@ export const casePaths: Path[] = [
     const first = await invited(s, numbered(3));
     await s.api.post(`/v1/cases/${id}/decline`, { token: first.token });
     await voted(s.api, id, (await invited(s, numbered(3))).token, 'seller');
-    await closed(s, id);
+    await closed(s, id, `cases/${id}`);
   }),
   path('case-silent', { pacemaker: 'off', workflowId }, async (s, id) => {
     await court(s.api, id, { votesToWin: 1, mode: 'assign', assign: { jurors: 1, answerSeconds: 1 } });
     await jurors(s.api, id, numbered(2));
     await addCase(s.api, id, { id, deadlineSeconds: 4 });
-    await closed(s, id);
+    await closed(s, id, `cases/${id}`);
   }),
   path('case-invalidated-by-signal', { workflowId }, async (s, id) => {
     await court(s.api, id, {});
@@ -49,8 +48,7 @@ export const casePaths: Path[] = [
       workflow.signal('invalidate', { reason: 'settled between them', by: 'olga' }).then(() => true),
     );
     await workflow.result();
-    const { state, endReason, holds } = await oneCase(s.api, id);
-    if (state !== 'invalidated' || endReason !== 'settled between them' || holds !== 0)
-      throw new Error(`it is ${state}`);
+    const ended = { state: 'invalidated', endReason: 'settled between them', holds: 0 };
+    expect(await oneCase(s.api, id)).toMatchObject(ended);
   }),
 ];

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect } from 'vitest';
 import { claimOne, eventTypes, eventually, repeat } from '../support/client.ts';
-import { flood, put } from '../support/reviews.ts';
+import { job } from '../support/jobs.ts';
+import { SECRET, startReceiver } from '../support/receiver.ts';
+import { flood, put, tell } from '../support/reviews.ts';
 import type { TestSystem } from '../support/system.ts';
 
 /** Ways a ticket's workflow can go. Each leads a ticket along one and returns when its workflow has closed. */
@@ -23,41 +22,29 @@ export const path = (name: string, more: Partial<Path>, walk: Path['walk']): Pat
   walk,
 });
 
-const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
-
 const add = (s: TestSystem, id: string, more: object = {}) =>
   s.api.post(`/v1/queues/${id}/tickets`, { id, body: {}, ...more });
-
-const job = async (s: TestSystem, command: string, fields: object) =>
-  (await s.api.post('/v1/jobs', { command, ...fields })).body;
 
 const handle = (s: TestSystem, id: string): WorkflowHandle =>
   s.running.runtime.client.workflow.getHandle(`ticket/${id}`);
 
+export const untilState = (s: TestSystem, id: string, state: string, path = `tickets/${id}`) =>
+  eventually(async () => (await s.api.get(`/v1/${path}/workflow`)).body.snapshot?.state === state);
+
 const running = (s: TestSystem, id: string) =>
   eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.status === 'running');
 
-const closed = (s: TestSystem, id: string) =>
-  eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.status === 'completed', 40_000);
+/** Until the workflow of a ticket, or of what a path names, has completed. */
+export const closed = (s: TestSystem, id: string, path = `tickets/${id}`) =>
+  eventually(async () => (await s.api.get(`/v1/${path}/workflow`)).body.status === 'completed', 60_000);
 
 async function decide(s: TestSystem, id: string): Promise<void> {
   const { lease } = await claimOne(s.api, id, 'anna');
-  await eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.snapshot?.state === 'held');
+  await untilState(s, id, 'held');
   await s.api.post(`/v1/tickets/${id}/decide`, { token: lease.token, decision: 'ok' });
 }
 
-/** Somebody who takes callbacks, until the process ends. */
-async function receiver(answer: () => number | Promise<number>): Promise<string> {
-  const server = createServer(async (_, response) => response.writeHead(await answer()).end());
-  await once(server.listen(0, '127.0.0.1').unref(), 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-}
-
-const audit = (s: TestSystem, id: string, status: number) =>
-  s.api.post(`/v1/reviews/${id}/callbacks`, { kind: 'text', status, waitSeconds: 60 });
-
-const reviewClosed = (s: TestSystem, id: string) =>
-  eventually(async () => (await s.api.get(`/v1/reviews/${id}/workflow`)).body.status === 'completed', 40_000);
+const audit = (s: TestSystem, id: string, status: number) => tell(s.api, id, { kind: 'text', status });
 
 const untilEvent = (s: TestSystem, id: string, type: string) =>
   eventually(async () => (await eventTypes(s.api, id)).includes(type), 40_000);
@@ -117,7 +104,7 @@ export const paths: Path[] = [
   }),
   path('ticket-undelivered', {}, async (s, id) => {
     // nobody listens there; the operator's command comes while the delivery is still tried
-    await add(s, id, { callback: { url: 'http://127.0.0.1:9/', secret } });
+    await add(s, id, { callback: { url: 'http://127.0.0.1:9/', secret: SECRET } });
     await running(s, id);
     await decide(s, id);
     await eventually(async () => (await s.api.get(`/v1/tickets/${id}/deliveries`)).body.items[0]?.attempts > 1);
@@ -126,8 +113,8 @@ export const paths: Path[] = [
   }),
   path('ticket-added-again', {}, async (s, id) => {
     const answers: ((status: number) => void)[] = [];
-    const url = await receiver(() => new Promise((resolve) => answers.push(resolve)));
-    await add(s, id, { callback: { url, secret } });
+    const { callback } = await startReceiver(() => new Promise((resolve) => answers.push(resolve)));
+    await add(s, id, { callback });
     await running(s, id);
     await decide(s, id);
     await eventually(async () => answers.length === 1, 40_000);
@@ -135,7 +122,7 @@ export const paths: Path[] = [
     for (const table of ['delivery', 'event']) await s.sql(`delete from ${table} where item_id = $1`, [id]);
     await s.sql('delete from item where id = $1', [id]);
     await add(s, id);
-    await eventually(async () => (await s.api.get(`/v1/tickets/${id}/workflow`)).body.snapshot?.state === 'waiting');
+    await untilState(s, id, 'waiting');
     answers[0]?.(204);
     await decide(s, id);
     await closed(s, id);
@@ -151,8 +138,8 @@ export const paths: Path[] = [
   }),
   path('redelivery', { workflowId: (id) => `delivery/ticket/${id}/1` }, async (s, id) => {
     let status = 410;
-    const url = await receiver(() => status);
-    await add(s, id, { callback: { url, secret } });
+    const { callback } = await startReceiver(() => status);
+    await add(s, id, { callback });
     await running(s, id);
     await decide(s, id);
     await untilEvent(s, id, 'delivery_failed');
@@ -162,14 +149,14 @@ export const paths: Path[] = [
     await s.running.runtime.client.workflow.getHandle(`delivery/ticket/${id}/1`).result();
   }),
   path('job-finished', { pacemaker: 'off', workflowId: jobId }, async (s, id) => {
-    await job(s, 'add', { topic: id, id, delay: 1, TTR: 1, body: 1 });
-    expect((await job(s, 'pop', { topic: id, wait: 20 })).id).toBe(id);
-    const { token } = await job(s, 'pop', { topic: id, wait: 20 });
-    await job(s, 'finish', { id, token });
+    await job(s.api, 'add', { topic: id, id, delay: 1, TTR: 1, body: 1 });
+    expect((await job(s.api, 'pop', { topic: id, wait: 20 })).id).toBe(id);
+    const { token } = await job(s.api, 'pop', { topic: id, wait: 20 });
+    await job(s.api, 'finish', { id, token });
     await s.running.runtime.client.workflow.getHandle(`job/${id}`).result();
   }),
   path('job-operator', { workflowId: jobId }, async (s, id) => {
-    await job(s, 'add', { topic: id, id, delay: 3600, TTR: 60, body: 1 });
+    await job(s.api, 'add', { topic: id, id, delay: 3600, TTR: 60, body: 1 });
     const workflow = s.running.runtime.client.workflow.getHandle(`job/${id}`);
     await eventually(() => workflow.signal('kick', { by: 'olga' }).then(() => true));
     await eventually(async () => (await s.api.get(`/v1/jobs/${id}`)).body.state === 'ready');
@@ -185,31 +172,30 @@ export const paths: Path[] = [
     expect((await s.api.get(`/v1/topics/${id}/jobs`)).body.items).toHaveLength(1);
   }),
   path('review-applied', { workflowId: reviewId }, async (s, id) => {
-    await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 } });
+    await put(s.api, id, { text: { status: 1 } });
     for (const status of [2, 3]) await audit(s, id, status);
-    await reviewClosed(s, id);
+    await closed(s, id, `reviews/${id}`);
   }),
   path('review-told', { workflowId: reviewId }, async (s, id) => {
-    let calls = 0;
-    const url = await receiver(() => (++calls === 1 ? 500 : 204));
-    await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 }, callback: { url, secret } });
+    const { callback, received } = await startReceiver((n) => (n === 1 ? 500 : 204));
+    await put(s.api, id, { text: { status: 1 }, callback });
     await Promise.all([2, 3, 4].map((status) => audit(s, id, status)));
-    await eventually(async () => calls === 4, 40_000);
-    await reviewClosed(s, id);
+    await eventually(async () => received.length === 4, 40_000);
+    await closed(s, id, `reviews/${id}`);
   }),
   path('review-brief', { workflowId: reviewId }, async (s, id) => {
     // in the middle, where many wait behind it
     const ids = repeat(400, (n) => (n === 150 ? id : `${id}-${n}`));
     for (const one of ids) await put(s.api, one, { text: { status: 1 } });
     await flood(s.api, ids, 2);
-    await reviewClosed(s, id);
+    await closed(s, id, `reviews/${id}`);
   }),
   path('review-continued', { workflowId: reviewId }, async (s, id) => {
-    await s.api.put(`/v1/reviews/${id}`, { text: { status: 1 } });
+    await put(s.api, id, { text: { status: 1 } });
     await audit(s, id, 2);
     const workflow = s.running.runtime.client.workflow.getHandle(`review/${id}`);
     for (let n = 0; n < 510; n += 51) await Promise.all(repeat(51, () => workflow.signal('received')));
     await audit(s, id, 3);
-    await reviewClosed(s, id);
+    await closed(s, id, `reviews/${id}`);
   }),
 ];

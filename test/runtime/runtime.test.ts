@@ -1,37 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import { openDb } from '../../db/pool.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { Load } from '../../runtime/load.ts';
 import { Maintenance } from '../../runtime/maintenance.ts';
 import { Bus, type Hint } from '../../runtime/notify.ts';
 import { Waiters } from '../../runtime/waiting.ts';
-import { eventually, repeat } from '../support/client.ts';
-import { rowsOf } from '../support/database.ts';
+import { deferred, eventually, repeat } from '../support/client.ts';
+import { openTestDb, rowsOf } from '../support/database.ts';
 import { testStores } from '../support/system.ts';
 
 const { databaseUrl } = await testStores({ records: false });
-const db = openDb({ url: databaseUrl, node: 'maintained', max: 4 });
-afterAll(() => db.end());
+const logs = () => ({ info: vi.fn(), warn: vi.fn(), error: vi.fn() });
+const db = openTestDb(databaseUrl, 4, 'maintained');
 
 const nodes = () => rowsOf<{ id: string; seen_at: Date }>(databaseUrl, 'select id, seen_at from node');
 
 test('S0.9 a chore that hangs and one that fails stop neither the sign of life, nor other chores, nor tidying', async () => {
-  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-  const bus = { hasPeers: true } as Bus;
-  const maintenance = new Maintenance({
-    db,
-    node: 'maintained',
-    url: null,
-    role: 'api',
-    follower: undefined,
-    bus,
-    log,
-  });
-  let end = () => {};
-  const hanging = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const hangs = vi.fn(() => hanging);
+  const log = logs();
+  const process = { node: 'maintained', url: null, role: 'api', follower: undefined };
+  const maintenance = new Maintenance({ db, ...process, bus: { hasPeers: true } as Bus, log });
+  const hanging = deferred();
+  const hangs = vi.fn(() => hanging.promise);
   const works = vi.fn();
   maintenance.add(hangs);
   maintenance.add(() => {
@@ -46,7 +34,7 @@ test('S0.9 a chore that hangs and one that fails stop neither the sign of life, 
   await eventually(async () => works.mock.calls.length > 1);
   expect(hangs).toHaveBeenCalledTimes(1);
   expect(log.warn).toHaveBeenCalledWith({ err: 'this chore fails' }, expect.anything());
-  end();
+  hanging.resolve();
   await maintenance.stop();
   expect(await nodes()).toEqual([]);
 });
@@ -55,7 +43,7 @@ const notify = (payload: string) => rowsOf(databaseUrl, `select pg_notify('docke
 
 async function startBus(node: string) {
   const hints: Hint[] = [];
-  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+  const log = logs();
   const onGap = vi.fn();
   const bus = new Bus({ url: databaseUrl, node, log, onHint: (hint) => hints.push(hint), onGap, publish: notify });
   await bus.start();
@@ -99,13 +87,18 @@ function stocked(stock: number[] = []) {
     looks.push(who);
     return Promise.resolve(stock.shift());
   };
-  const wait = (seconds: number, who = 0, keys: () => string[] = () => [KEY], signal = gone.signal) =>
-    waiters.waitFor({ keys, seconds, signal }, () => look(who));
+  const wait = (seconds: number, who = 0, signal = gone.signal) =>
+    waiters.waitFor({ keys: () => [KEY], seconds, signal }, () => look(who));
   const add = (...things: number[]) => {
     stock.push(...things);
     waiters.ready(KEY, things.length);
   };
-  return { waiters, gone, looks, wait, add, stock };
+  /** Ends all that still waits. */
+  const leave = (all: Promise<unknown>[]) => {
+    gone.abort();
+    return Promise.all(all);
+  };
+  return { waiters, gone, looks, wait, add, stock, leave };
 }
 
 describe('S0.3 S3.1 S4.3 one wait for all', () => {
@@ -134,7 +127,7 @@ describe('S0.3 S3.1 S4.3 one wait for all', () => {
   });
 
   test('wakes as many as there are things, and each once', async () => {
-    const { wait, add, looks, waiters, gone } = stocked();
+    const { wait, add, looks, waiters, leave } = stocked();
     const all = repeat(10, (n) => wait(10, n));
     expect(waiters.size).toBe(10);
     looks.length = 0;
@@ -142,35 +135,27 @@ describe('S0.3 S3.1 S4.3 one wait for all', () => {
     await sleep(20);
     expect(looks).toHaveLength(3);
     expect(waiters.size).toBe(7);
-    gone.abort();
-    expect((await Promise.all(all)).filter((found) => found !== undefined).sort()).toEqual([1, 2, 3]);
+    expect((await leave(all)).filter((found) => found !== undefined).sort()).toEqual([1, 2, 3]);
   });
 
   test('passes on a wake-up that found nothing, until each has looked once', async () => {
-    const { waiters, gone } = stocked();
+    const { waiters, gone, leave } = stocked();
     const asked: string[] = [];
-    const wait = (who: string, fits: boolean) => {
-      let first = true;
-      return waiters.waitFor({ keys: () => [KEY], seconds: 10, signal: gone.signal }, async () => {
-        if (first) {
-          first = false;
-          return undefined;
-        }
+    const wait = (who: string) =>
+      waiters.waitFor({ keys: () => [KEY], seconds: 10, signal: gone.signal }, async () => {
         asked.push(who);
-        return fits ? who : undefined;
+        return asked.length > 4 && 'cd'.includes(who) ? who : undefined;
       });
-    };
-    const all = [wait('a', false), wait('b', false), wait('c', true), wait('d', true)];
+    const all = [...'abcd'].map(wait);
     await sleep(10);
     waiters.ready(KEY, 1);
     expect(await all[2]).toBe('c');
-    expect(asked).toEqual(['a', 'b', 'c']);
-    gone.abort();
-    await Promise.all(all);
+    expect(asked).toEqual([...'abcd', 'a', 'b', 'c']);
+    await leave(all);
   });
 
   test('ends a wake-up at who found nothing and would have found whatever there is, but not for those woken beside it', async () => {
-    const { waiters, gone, looks } = stocked();
+    const { waiters, gone, looks, leave } = stocked();
     const wait = (who: number, findsAll: boolean) =>
       waiters.waitFor(
         { keys: () => [KEY], seconds: 10, signal: gone.signal, findsAll },
@@ -185,15 +170,14 @@ describe('S0.3 S3.1 S4.3 one wait for all', () => {
     waiters.ready(KEY, 2);
     await sleep(20);
     expect(looks).toEqual([0, 1, 2, 3]);
-    gone.abort();
-    await Promise.all(all);
+    await leave(all);
   });
 
   test('a caller who goes while it is called lets another take its turn', async () => {
     const { wait, add, waiters } = stocked();
     const [first, second] = [new AbortController(), new AbortController()];
-    const leaving = wait(10, 1, undefined, first.signal);
-    const staying = wait(10, 2, undefined, second.signal);
+    const leaving = wait(10, 1, first.signal);
+    const staying = wait(10, 2, second.signal);
     await sleep(10);
     first.abort();
     add(5);
@@ -232,7 +216,7 @@ describe('S0.3 S3.1 S4.3 one wait for all', () => {
   });
 
   test('a poll asks one of each queue, and goes on only while it finds something', async () => {
-    const { wait, waiters, stock, looks, gone } = stocked();
+    const { wait, waiters, stock, looks, leave } = stocked();
     const all = repeat(4, (n) => wait(10, n));
     await sleep(10);
     looks.length = 0;
@@ -244,7 +228,6 @@ describe('S0.3 S3.1 S4.3 one wait for all', () => {
     await sleep(10);
     // two found something, the third look found nothing and ended it
     expect(looks).toHaveLength(4);
-    gone.abort();
-    await Promise.all(all);
+    await leave(all);
   });
 });

@@ -10,15 +10,10 @@ export const court = async (client: Client, name: string, settings: object = {})
   insist(await client.put(`/v1/courts/${name}`, settings), 'court', 200);
 
 /** Jurors by their ids, or as they are sent. */
-export const jurors = async (client: Client, name: string, all: (string | object)[], more: object = {}) =>
-  insist(
-    await client.put(`/v1/courts/${name}/jurors`, {
-      jurors: all.map((one) => (typeof one === 'string' ? { id: one } : one)),
-      ...more,
-    }),
-    'jurors',
-    200,
-  );
+export async function jurors(client: Client, name: string, all: (string | object)[], more: object = {}): Promise<Json> {
+  const sent = all.map((one) => (typeof one === 'string' ? { id: one } : one));
+  return insist(await client.put(`/v1/courts/${name}/jurors`, { jurors: sent, ...more }), 'jurors', 200);
+}
 
 /** Brings a case before a court. */
 export const addCase = async (client: Client, name: string, sent: object = {}): Promise<Json> =>

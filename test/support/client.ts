@@ -65,6 +65,22 @@ export async function claimOne(client: Client, queue: string, reviewer: string, 
 export const repeat = <T>(count: number, make: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => make(n));
 
+/** A promise, and how it is resolved. */
+export function deferred<T = void>(): { promise: Promise<T>; resolve(value: T): void; reject(error: Error): void } {
+  let [resolve, reject] = [(_: T) => {}, (_: Error) => {}];
+  const promise = new Promise<T>((done, failed) => {
+    [resolve, reject] = [done, failed];
+  });
+  return { promise, resolve, reject };
+}
+
+/** The values of a text with JSON in each line; empty lines are left out. */
+export const ndjson = (text: string): Json[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
 export const numbered = (count: number, prefix = 'j'): string[] => repeat(count, (n) => `${prefix}${n}`);
 
 /** Polls until `check` gives something truthy; throws its last answer when the time is over. */

@@ -1,6 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import { type Db, openDb } from '../../db/pool.ts';
 import { eventually } from './client.ts';
+import { atEndOfFile } from './endings.ts';
+
+/** A database as the API has it, until the end of the file. @param max its connections: one keeps its plans */
+export function openTestDb(url: string, max = 1, node = 'test'): Db {
+  const db = openDb({ url, node, max });
+  atEndOfFile(() => db.end());
+  return db;
+}
+
+/** A connection of its own until the end of the file. */
+export async function connected(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  atEndOfFile(() => client.end());
+  return client;
+}
 
 /** Gives `work` a connection of its own. */
 export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -22,6 +40,18 @@ export async function emptyDatabase(server: string): Promise<string> {
   const name = `empty_${randomBytes(6).toString('hex')}`;
   await rowsOf(server, `create database ${name}`);
   return new URL(`/${name}`, server).href;
+}
+
+/** Changes a ticket in a transaction that has drawn its number in the log. @returns a function that commits it */
+export async function changedLate(url: string, id: string): Promise<() => Promise<unknown>> {
+  const late = new pg.Client({ connectionString: url });
+  await late.connect();
+  onTestFinished(() => late.end());
+  await late.query('begin');
+  const text = `update item set version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'changed',
+    priority = 7, updated_at = clock_timestamp() where kind = 'ticket' and id = $1`;
+  await late.query(text, [id]);
+  return () => late.query('commit');
 }
 
 type Sql = [text: string, values?: unknown[]];

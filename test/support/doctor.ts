@@ -5,8 +5,9 @@ import { Secrets } from '../../runtime/secrets.ts';
 import { type Finding, findingOf } from '../../services/doctor/checks.ts';
 import { type DoctorOptions, diagnose } from '../../services/doctor/doctor.ts';
 import { addCase, claimed, court, insist, jurors, voted } from './cases.ts';
-import type { Client as Api, Json } from './client.ts';
+import type { Client as Api } from './client.ts';
 import { atEndOfFile } from './endings.ts';
+import { job } from './jobs.ts';
 import { put } from './reviews.ts';
 import type { TestStores } from './system.ts';
 import { addTask, addTemplate, completed, HOUR_MS, handed, inMs, next } from './tasks.ts';
@@ -26,8 +27,11 @@ interface TestDoctor {
   broken(more?: Partial<DoctorOptions>): Promise<string[]>;
 }
 
-/** `docket doctor` on connections of its own, which looks again after half a second. */
-export function testDoctor({ databaseUrl, namespace }: Pick<TestStores, 'databaseUrl' | 'namespace'>): TestDoctor {
+/**
+ * `docket doctor` on connections of its own.
+ * @param againMs when it looks again: at once where only the test changes anything
+ */
+export function testDoctor({ databaseUrl, namespace }: Omit<TestStores, 'temporalAddress'>, againMs = 500): TestDoctor {
   const db = openDb({ url: databaseUrl, node: 'doctor-test', max: 1 });
   const connection = Connection.lazy({ address: inject('temporal') });
   const client = new Client({ connection, namespace });
@@ -39,7 +43,7 @@ export function testDoctor({ databaseUrl, namespace }: Pick<TestStores, 'databas
     const results = await diagnose({
       ...{ db, client, version: 'test', secrets: new Secrets(), deep: false, repair: false },
       ...more,
-      limits: { againMs: 500, overSeconds: 1, ...limits },
+      limits: { againMs, overSeconds: 1, ...limits },
     });
     return results.flatMap((result) => findingOf(result) ?? []);
   };
@@ -83,24 +87,19 @@ async function tickets(api: Api, prefix: string): Promise<void> {
 
 async function jobs(api: Api, prefix: string): Promise<void> {
   const topic = `${prefix}-topic`;
-  const send = async (command: string, more: object): Promise<Json> =>
-    insist(await api.post('/v1/jobs', { command, ...more }), command, 200, 201);
-  const job = { topic, delay: 0, TTR: 600, body: 1 };
-  for (const name of ['finished', 'reserved', 'ready']) await send('add', { ...job, id: `${prefix}-job-${name}` });
-  await send('add', { ...job, id: `${prefix}-job-delayed`, delay: 3_600 });
-  const popped = await send('pop', { topic });
-  await send('finish', { id: popped.id, token: popped.token });
-  await send('pop', { topic });
+  const fields = { topic, TTR: 600, body: 1 };
+  for (const name of ['finished', 'reserved', 'ready'])
+    await job(api, 'add', { ...fields, id: `${prefix}-job-${name}` });
+  await job(api, 'add', { ...fields, id: `${prefix}-job-delayed`, delay: 3_600 });
+  const { id, token } = await job(api, 'pop', { topic });
+  await job(api, 'finish', { id, token });
+  await job(api, 'pop', { topic });
 }
 
 async function cases(api: Api, prefix: string): Promise<void> {
   const name = `${prefix}-court`;
   await court(api, name, { options: ['yes', 'no'], votesToWin: 2 });
-  await jurors(
-    api,
-    name,
-    ['a', 'b', 'c'].map((id) => `${prefix}-${id}`),
-  );
+  await jurors(api, name, [`${prefix}-a`, `${prefix}-b`, `${prefix}-c`]);
   await addCase(api, name, { id: `${prefix}-case` });
   for (const juror of ['a', 'b']) {
     const { id, token } = await claimed(api, name, `${prefix}-${juror}`);

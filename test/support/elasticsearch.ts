@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from './client.ts';
-import { atEndOfFile } from './endings.ts';
+import { listening } from './listening.ts';
 
 // The part of Elasticsearch that an export speaks to: indices, _bulk, _doc. Answers have the shapes of its
 // reference (index, bulk and get API of version 8), refusals those that clients report of real clusters.
@@ -20,8 +19,6 @@ export interface ElasticsearchServer {
   indices: Map<string, { settings: Json; documents: Map<string, Document> }>;
   /** Events by id, as they are now. */
   sources(index: string): Map<string, Json>;
-  /** How many bulks have come. */
-  bulks(): number;
   authorizations: Set<string | undefined>;
   /** Asked for each bulk with its number from 1; it is answered after `ms`. */
   trouble: (bulk: number) => { what?: Trouble; ms?: number };
@@ -48,7 +45,6 @@ export async function startElasticsearch(): Promise<ElasticsearchServer> {
     url: '',
     indices: new Map(),
     sources: (index) => new Map([...(state.indices.get(index)?.documents ?? [])].map(([id, d]) => [id, d.source])),
-    bulks: () => bulks,
     authorizations: new Set(),
     trouble: () => ({}),
   };
@@ -66,12 +62,7 @@ export async function startElasticsearch(): Promise<ElasticsearchServer> {
     return indexCall(state, request.method, index, text);
   };
   const server = createServer((request, response) => void serve(request, response, answer));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  atEndOfFile(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  state.url = await listening(server);
   return state;
 }
 

@@ -1,9 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
-import type { Item } from '../../contract/items.ts';
-import { addItems, type NewItem } from '../../db/items.ts';
 import type { Db, Mover } from '../../db/pool.ts';
-import { type Client, eventually } from './client.ts';
+import { type Client, deferred, eventually, ndjson } from './client.ts';
 
 export interface Followed {
   /** What has come so far. */
@@ -16,18 +14,12 @@ export interface Followed {
   cut(): void;
 }
 
-const parse = (text: string): FeedEvent[] =>
-  text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as FeedEvent);
-
 /** One answer of the feed, read to its end. */
 export async function feed(client: Client, query: string): Promise<FeedEvent[]> {
   const response = await client.raw('GET', `/v1/feed?${query}`);
   if (response.status !== 200) throw new Error(`feed: ${response.status} ${JSON.stringify(response.body)}`);
   expect(response.headers.get('content-type')).toBe('application/x-ndjson');
-  return parse(response.body);
+  return ndjson(response.body);
 }
 
 /** The whole feed as of now, by as many answers as it takes. */
@@ -41,8 +33,9 @@ export async function wholeFeed(client: Client, limit = 10_000): Promise<FeedEve
 }
 
 /** Follows the feed behind a position. */
-export async function follow(client: Client, query: string, headers: Record<string, string> = {}): Promise<Followed> {
+export async function follow(client: Client, query: string): Promise<Followed> {
   const abort = new AbortController();
+  const headers: Record<string, string> = client.key ? { authorization: `Bearer ${client.key}` } : {};
   const response = await fetch(`${client.url}/v1/feed?follow=true&${query}`, { headers, signal: abort.signal });
   if (response.status !== 200 || !response.body) throw new Error(`feed: ${response.status} ${await response.text()}`);
   const lines: FeedEvent[] = [];
@@ -80,22 +73,9 @@ export function expectWhole(lines: FeedEvent[], after = 0): void {
   }
 }
 
-/** A ticket as `add_items` takes it. */
-const newTicket = (id: string, queue: string): NewItem => ({
-  ...{ id, queue, priority: 0, body: null, requires: [], exclude: [], callback: null, actor: 'test' },
-  ...{ delaySeconds: 0, deadlineSeconds: null, createdAt: null, hash: Buffer.from(id).toString('hex') },
-});
-
-export const addTickets = (db: Mover, queue: string, ids: string[]): Promise<Item[]> =>
-  addItems(
-    db,
-    'ticket',
-    ids.map((id) => newTicket(id, queue)),
-  );
-
 /** One more event of a ticket. */
-export const note = (db: Mover, id: string) =>
-  db.move('note_item', { kind: 'ticket', id, type: 'refused', actor: 'test', data: { by: 'test' } });
+export const note = (db: Mover, id: string, data: object = { by: 'test' }) =>
+  db.move('note_item', { kind: 'ticket', id, type: 'refused', actor: 'test', data });
 
 export interface Pending {
   /** Does more in the same transaction. */
@@ -106,10 +86,7 @@ export interface Pending {
 
 /** A transaction that has done its work and waits to be told how it ends. */
 export async function pending(db: Db, work: (tx: Mover) => Promise<unknown>): Promise<Pending> {
-  let end = (_commit: boolean) => {};
-  const told = new Promise<boolean>((resolve) => {
-    end = resolve;
-  });
+  const ends = deferred<boolean>();
   let ended: Promise<unknown> = Promise.resolve();
   let inside: Mover = db;
   await new Promise<void>((begun, failed) => {
@@ -118,7 +95,7 @@ export async function pending(db: Db, work: (tx: Mover) => Promise<unknown>): Pr
         await work(tx);
         inside = tx;
         begun();
-        if (!(await told)) throw new Error('rolled back');
+        if (!(await ends.promise)) throw new Error('rolled back');
       })
       .catch((error: Error) => {
         if (error.message !== 'rolled back') throw error;
@@ -126,7 +103,7 @@ export async function pending(db: Db, work: (tx: Mover) => Promise<unknown>): Pr
     ended.catch(failed);
   });
   const finish = async (commit: boolean) => {
-    end(commit);
+    ends.resolve(commit);
     await ended;
   };
   onTestFinished(() => finish(false));

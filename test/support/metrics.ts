@@ -36,23 +36,15 @@ interface Alert {
 export const ALERTS = 'deploy/prometheus/alerts.yml';
 const BOARD = 'deploy/grafana/docket.json';
 
-const read = (path: string) => readFileSync(path, 'utf8');
-
 export const alerts = (): Alert[] =>
-  (parse(read(ALERTS)) as { groups: { rules: Alert[] }[] }).groups.flatMap(({ rules }) => rules);
-
-interface Panel {
-  title: string;
-  type: string;
-  targets?: { expr: string }[];
-}
+  (parse(readFileSync(ALERTS, 'utf8')) as { groups: { rules: Alert[] }[] }).groups.flatMap(({ rules }) => rules);
 
 interface Board {
-  panels: Panel[];
-  templating: { list: { name: string; query: string | { query: string } }[] };
+  panels: { title: string; type: string; targets?: { expr: string }[] }[];
+  templating: { list: { name: string }[] };
 }
 
-export const board = (): Board => JSON.parse(read(BOARD)) as Board;
+export const board = (): Board => JSON.parse(readFileSync(BOARD, 'utf8')) as Board;
 
 /** The metrics that an expression names. */
 export const metricsIn = (expr: string): string[] => [

@@ -2,31 +2,12 @@ import type { Page } from 'playwright-core';
 import { repeat } from './client.ts';
 import type { TestSystem } from './system.ts';
 
-interface Counts {
-  ready?: number;
-  held?: number;
-  delayed?: number;
-  settled?: number;
-  granted?: number;
-  lease_expired?: number;
-  votes?: number;
-  wasted?: number;
-  failed?: number;
-  /** Since when the oldest has been waiting: so many minutes ago. */
-  oldest?: number;
-}
-
 const FIELDS = [
-  'ready',
-  'held',
-  'delayed',
-  'settled',
-  'granted',
-  'lease_expired',
-  'votes',
-  'wasted',
-  'failed',
-] as const;
+  ...(['ready', 'held', 'delayed', 'settled', 'granted', 'lease_expired', 'votes', 'wasted', 'failed'] as const),
+];
+
+/** `oldest`: since when the oldest has been waiting, so many minutes ago. */
+type Counts = Partial<Record<(typeof FIELDS)[number] | 'oldest', number>>;
 
 /** A queue had this so many minutes ago, as if it had been sampled then. */
 export async function sampled(

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
-import { atEndOfFile } from './endings.ts';
+import { listening } from './listening.ts';
 
 export const CLIENT = { DOCKET_OIDC_CLIENT_ID: 'docket', DOCKET_OIDC_CLIENT_SECRET: 'not-a-secret-of-anyone' };
 
@@ -14,27 +12,17 @@ type Claims = Record<string, unknown>;
  * @param redirectUri where Docket takes them back
  */
 export async function startProvider(people: Record<string, Claims>, redirectUri: string): Promise<{ issuer: string }> {
+  const { DOCKET_OIDC_CLIENT_ID: client_id, DOCKET_OIDC_CLIENT_SECRET: client_secret } = CLIENT;
   const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = await listening(server);
   const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: CLIENT.DOCKET_OIDC_CLIENT_ID,
-        client_secret: CLIENT.DOCKET_OIDC_CLIENT_SECRET,
-        redirect_uris: [redirectUri],
-      },
-    ],
+    clients: [{ client_id, client_secret, redirect_uris: [redirectUri] }],
     claims: { openid: ['sub', 'docket_role', 'realm_access'], profile: ['preferred_username'], email: ['email'] },
     conformIdTokenClaims: false,
     cookies: { keys: ['of this test'] },
     findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, ...people[sub] }) }),
   });
   server.on('request', provider.callback());
-  atEndOfFile(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   return { issuer };
 }
 
@@ -51,12 +39,9 @@ export class Walker {
     const { host } = new URL(url);
     const jar = this.#cookies.get(host) ?? new Map<string, string>();
     this.#cookies.set(host, jar);
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(url, {
-      redirect: 'manual',
-      headers: {
-        cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; '),
-        'sec-fetch-site': 'same-origin',
-      },
+      ...{ redirect: 'manual', headers: { cookie, 'sec-fetch-site': 'same-origin' } },
       ...(form && { method: 'POST', body: new URLSearchParams(form) }),
     });
     for (const line of response.headers.getSetCookie()) {

@@ -1,12 +1,15 @@
 import { connect, createServer } from 'node:net';
-import { atEndOfFile } from './endings.ts';
+import { listening } from './listening.ts';
 
 /**
  * A network that changes what a server answers.
  * @param rewrite makes of the bytes that came from it as many others
- * @returns the port to connect to
+ * @returns its host and port
  */
-export function startProxy(to: { host: string; port: number }, rewrite: (answer: string) => string): Promise<number> {
+export async function startProxy(
+  to: { host: string; port: number },
+  rewrite: (answer: string) => string,
+): Promise<string> {
   const server = createServer((caller) => {
     const called = connect(to);
     caller.pipe(called);
@@ -20,8 +23,5 @@ export function startProxy(to: { host: string; port: number }, rewrite: (answer:
       one.on('close', () => other.destroy());
     }
   });
-  atEndOfFile(() => void server.close());
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
-  });
+  return new URL(await listening(server)).host;
 }

@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { onTestFinished } from 'vitest';
 import type { Json } from './client.ts';
+import { listening } from './listening.ts';
 
 export const SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 
@@ -32,12 +32,7 @@ export async function startReceiver(answer: (n: number) => number | Promise<numb
       response.writeHead(await answer(received.length)).end();
     });
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/verdicts`;
+  const url = `${await listening(server, onTestFinished)}/verdicts`;
   return { url, callback: { url, secret: SECRET }, received };
 }
 

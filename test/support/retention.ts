@@ -2,29 +2,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import * as retention from '../../services/upkeep/retention.ts';
-import type { Json } from './client.ts';
-import { eventually } from './client.ts';
+import { eventually, type Json, ndjson } from './client.ts';
 import type { TestSystem } from './system.ts';
 
 type Cleared = Pick<TestSystem, 'running' | 'sql'>;
 
 /** Makes what is over, or quiet, of these ids as old as if so many days had passed since. @param like for `like` */
 export async function age({ sql }: Cleared, like: string, days: number): Promise<void> {
-  await sql(
-    `update item set created_at = created_at - $2 * interval '1 day', ended_at = ended_at - $2 * interval '1 day'
-      where id like $1 and ended_at is not null`,
-    [like, days],
-  );
-  await sql(
-    `update review set created_at = created_at - $2 * interval '1 day', updated_at = updated_at - $2 * interval '1 day'
-      where id like $1`,
-    [like, days],
-  );
-  await sql(
-    `update task set start_time = start_time - $2 * interval '1 day', updated_at = updated_at - $2 * interval '1 day'
-      where id like $1`,
-    [like, days],
-  );
+  for (const [table, from, to, more] of [
+    ['item', 'created_at', 'ended_at', 'and ended_at is not null'],
+    ['review', 'created_at', 'updated_at', ''],
+    ['task', 'start_time', 'updated_at', ''],
+  ]) {
+    const earlier = [from, to].map((column) => `${column} = ${column} - $2 * interval '1 day'`);
+    await sql(`update ${table} set ${earlier} where id like $1 ${more}`, [like, days]);
+  }
 }
 
 /** Stops retention in the background, so that items are cleared only when a test asks for it. */
@@ -48,10 +40,4 @@ export const filesOf = (folder: string): string[] =>
 
 /** All lines of an archive. */
 export const linesOf = (folder: string): Json[] =>
-  filesOf(folder).flatMap((file) =>
-    gunzipSync(readFileSync(join(folder, file)))
-      .toString()
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  );
+  filesOf(folder).flatMap((file) => ndjson(gunzipSync(readFileSync(join(folder, file))).toString()));

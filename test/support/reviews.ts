@@ -1,9 +1,5 @@
-import { type Client, type Json, type Reply, walk } from './client.ts';
-
-function insist({ status, body }: Reply, what: string, ...wanted: number[]): Json {
-  if (!wanted.includes(status)) throw new Error(`${what}: ${status} ${JSON.stringify(body)}`);
-  return body;
-}
+import { insist } from './cases.ts';
+import { type Client, type Json, walk } from './client.ts';
 
 /** Creates or edits a review. */
 export const put = async (client: Client, id: string, review: object, status = 201): Promise<Json> =>

@@ -6,9 +6,11 @@ import type { Step } from './story.ts';
 
 const LOST = { status: 409, code: 'lease_lost' };
 const twice = (step: Step): Step[] => [step, step];
+const each = (...operations: string[]): Step[] => operations.map((operation) => ({ operation }));
 
 const isDelivered = ({ items }: Json, isReal: boolean) =>
   items.length > 0 && (!isReal || items.every((delivery: Json) => delivery.state === 'delivered'));
+const isRunning = ({ snapshot }: Json) => snapshot !== null;
 const delivered =
   (path: string): Step['before'] =>
   (client, _made, isReal) =>
@@ -30,7 +32,7 @@ const borisClaims =
   };
 
 const tickets: Step[] = [
-  ...['putQueue', 'getQueue', 'listQueues', 'pauseQueue', 'resumeQueue'].map((operation) => ({ operation })),
+  ...each('putQueue', 'getQueue', 'listQueues', 'pauseQueue', 'resumeQueue'),
   { operation: 'deleteQueue', before: (client) => done(client.put('/v1/queues/reports-2025', {})) },
   ...twice({ operation: 'addTicket' }),
   { operation: 'addTickets' },
@@ -39,21 +41,19 @@ const tickets: Step[] = [
     made: ({ tickets: [first, second] }) => ({ report17: first.lease.token, report18: second.lease.token }),
   },
   { operation: 'renewTicket', refused: LOST },
-  ...['addTicketNote', 'listTicketNotes', 'explainClaim'].map((operation) => ({ operation })),
+  ...each('addTicketNote', 'listTicketNotes', 'explainClaim'),
   { operation: 'decideTicket', refused: LOST, made: ({ next }) => ({ report19: next.lease.token }) },
   { operation: 'releaseTicket', body: 'operator' },
   { operation: 'releaseTicket', body: 'holder', refused: LOST, before: borisClaims('reports') },
   { operation: 'transferTicket', body: 'operator' },
   { operation: 'transferTicket', body: 'holder', refused: LOST, before: claraClaims },
-  ...['updateTicket', 'resolveTicket', 'resolveTickets', 'invalidateTicket', 'invalidateTickets'].map((operation) => ({
-    operation,
-  })),
-  ...['getTicket', 'listTickets', 'getQueueStats'].map((operation) => ({ operation })),
+  ...each('updateTicket', 'resolveTicket', 'resolveTickets', 'invalidateTicket', 'invalidateTickets'),
+  ...each('getTicket', 'listTickets', 'getQueueStats'),
   {
     operation: 'listTicketEvents',
     until: ({ items }, isReal) => !isReal || items.some((event: Json) => event.type === 'delivered'),
   },
-  { operation: 'getTicketWorkflow', until: ({ snapshot }) => snapshot !== null },
+  { operation: 'getTicketWorkflow', until: isRunning },
   { operation: 'listTicketDeliveries', until: isDelivered },
   { operation: 'redeliverTicketDelivery' },
   { operation: 'redeliverDelivery', before: delivered('/v1/tickets/report-20/deliveries') },
@@ -70,7 +70,7 @@ const command = (body: string, more: Partial<Step> = {}): Step => ({ operation: 
 const pop = (client: Client) => done(client.post('/v1/jobs', { command: 'pop', topic: 'orderclose' }));
 
 const jobs: Step[] = [
-  ...['putTopic', 'getTopic', 'listTopics'].map((operation) => ({ operation })),
+  ...each('putTopic', 'getTopic', 'listTopics'),
   { operation: 'deleteTopic', before: (client) => done(client.put('/v1/topics/orderclose-2025', {})) },
   command('add'),
   command('addMany'),
@@ -88,11 +88,11 @@ const jobs: Step[] = [
     },
   }),
   ...['kickOne', 'peek'].map((name) => command(name)),
-  ...['getJob', 'listJobEvents'].map((operation) => ({ operation })),
-  { operation: 'getJobWorkflow', until: ({ snapshot }) => snapshot !== null },
-  ...['listTopicJobs', 'getTopicStats', 'buryJob'].map((operation) => ({ operation })),
+  ...each('getJob', 'listJobEvents'),
+  { operation: 'getJobWorkflow', until: isRunning },
+  ...each('listTopicJobs', 'getTopicStats', 'buryJob'),
   ...['delete', 'finishMany', 'kick'].map((name) => command(name)),
-  ...['putSchedule', 'getSchedule', 'listSchedules', 'deleteSchedule'].map((operation) => ({ operation })),
+  ...each('putSchedule', 'getSchedule', 'listSchedules', 'deleteSchedule'),
 ];
 
 const reviews: Step[] = [
@@ -101,10 +101,8 @@ const reviews: Step[] = [
   { operation: 'addReviewCallback', body: 'picture' },
   { operation: 'addPictureCallback', body: 'later' },
   { operation: 'addPictureCallback', body: 'waiting' },
-  ...['getReview', 'listReviews', 'listReviewLog', 'getReviewStats', 'getReviewStores'].map((operation) => ({
-    operation,
-  })),
-  { operation: 'getReviewWorkflow', until: ({ snapshot }) => snapshot !== null },
+  ...each('getReview', 'listReviews', 'listReviewLog', 'getReviewStats', 'getReviewStores'),
+  { operation: 'getReviewWorkflow', until: isRunning },
   { operation: 'listReviewDeliveries', until: isDelivered },
   { operation: 'redeliverReviewDelivery' },
 ];
@@ -118,7 +116,7 @@ async function gretaIsInvited(client: Client): Promise<void> {
 }
 
 const courts: Step[] = [
-  ...['putCourt', 'getCourt', 'listCourts', 'putJurors', 'getJuror'].map((operation) => ({ operation })),
+  ...each('putCourt', 'getCourt', 'listCourts', 'putJurors', 'getJuror'),
   ...twice({ operation: 'addCase' }),
   { operation: 'addCases' },
   { operation: 'claimCase', made: ({ lease }) => ({ carla: lease.token }) },
@@ -131,8 +129,8 @@ const courts: Step[] = [
     },
   },
   { operation: 'castVote', refused: LOST },
-  ...['getCase', 'listCases', 'listVotes', 'listCaseEvents'].map((operation) => ({ operation })),
-  { operation: 'getCaseWorkflow', until: ({ snapshot }) => snapshot !== null },
+  ...each('getCase', 'listCases', 'listVotes', 'listCaseEvents'),
+  { operation: 'getCaseWorkflow', until: isRunning },
   { operation: 'invalidateCase' },
   { operation: 'listCaseDeliveries', until: isDelivered },
   { operation: 'listDeliveries' },
@@ -144,22 +142,22 @@ const courts: Step[] = [
     made: ({ items: [invitation] }) => ({ greta: invitation.token }),
   },
   { operation: 'declineCase', refused: LOST },
-  ...['putGoldCases', 'getCourtStats'].map((operation) => ({ operation })),
+  ...each('putGoldCases', 'getCourtStats'),
 ];
 
 const tasks: Step[] = [
   ...twice({ operation: 'addTemplate' }),
-  ...['getTemplate', 'listTemplates'].map((operation) => ({ operation })),
+  ...each('getTemplate', 'listTemplates'),
   {
     operation: 'deleteTemplate',
     before: (client) => done(client.post('/v1/templates', { id: 'price-check-2025', name: 'Check a price' })),
   },
-  ...['putGroup', 'getGroup', 'listGroups', 'updateGroupMembers'].map((operation) => ({ operation })),
+  ...each('putGroup', 'getGroup', 'listGroups', 'updateGroupMembers'),
   ...twice({ operation: 'addTask', body: 'once' }),
   { operation: 'addTask', body: 'daily' },
-  ...['getTask', 'updateTask', 'listTasks'].map((operation) => ({ operation })),
+  ...each('getTask', 'updateTask', 'listTasks'),
   { operation: 'pullTask', made: ({ logId }) => ({ emil: logId }) },
-  { operation: 'getOccurrenceWorkflow', until: ({ snapshot }) => snapshot !== null },
+  { operation: 'getOccurrenceWorkflow', until: isRunning },
   { operation: 'completeTask', refused: { status: 409, code: 'stale_log_id' } },
   { operation: 'listDispatches' },
   { operation: 'listOccurrenceDeliveries', until: isDelivered },
@@ -170,9 +168,7 @@ const tasks: Step[] = [
 
 const FORBIDDEN = { status: 403, code: 'forbidden' };
 const system: Step[] = [
-  ...['getOverview', 'getAttention', 'findItems', 'getFigures', 'getPeopleFigures', 'getLateness'].map((operation) => ({
-    operation,
-  })),
+  ...each('getOverview', 'getAttention', 'findItems', 'getFigures', 'getPeopleFigures', 'getLateness'),
   { operation: 'openStream', isEndless: true },
   { operation: 'readFeed' },
   {
@@ -183,10 +179,10 @@ const system: Step[] = [
   },
   { operation: 'addKey', made: ({ id, key }) => ({ keyId: id, key }) },
   { operation: 'signIn', refused: FORBIDDEN, needsKeys: true },
-  ...['getSignInWays', 'getSession', 'listKeys', 'listAdminLog'].map((operation) => ({ operation })),
+  ...each('getSignInWays', 'getSession', 'listKeys', 'listAdminLog'),
   { operation: 'revokeKey', refused: { status: 404, code: 'not_found' } },
   { operation: 'signOut' },
-  ...['getLiveness', 'getReadiness', 'getMetrics', 'listNodes'].map((operation) => ({ operation })),
+  ...each('getLiveness', 'getReadiness', 'getMetrics', 'listNodes'),
 ];
 
 export const STORY: Step[] = [...tickets, ...jobs, ...reviews, ...courts, ...tasks, ...system];

@@ -57,13 +57,8 @@ export async function pullAll(client: Client, uid: string): Promise<Json[]> {
 
 export const occurrences = async (client: Client, id: string, from: string, to: string): Promise<Json[]> => {
   const { executor } = (await client.get(`/v1/tasks/${id}`)).body;
-  const { items } = insist(
-    await client.get(
-      `/v1/tasks?executor=${executor}&expand=occurrences&limit=500&from=${encodeURIComponent(from)}&to=${encodeURIComponent(to)}`,
-    ),
-    'tasks',
-    200,
-  );
+  const query = new URLSearchParams({ executor, expand: 'occurrences', limit: '500', from, to });
+  const { items } = insist(await client.get(`/v1/tasks?${query}`), 'tasks', 200);
   return items.find((t: Json) => t.id === id)?.occurrences ?? [];
 };
 

@@ -42,11 +42,9 @@ const ODD: unknown[] = [
 ];
 
 const typesOf = (value: unknown): string[] =>
-  value === null
-    ? ['null']
-    : Array.isArray(value)
-      ? ['array']
-      : [typeof value, typeof value === 'number' ? 'integer' : ''];
+  value === null || Array.isArray(value)
+    ? [value === null ? 'null' : 'array']
+    : [typeof value, typeof value === 'number' ? 'integer' : ''];
 
 /** What the document does not allow a field: all odd values of the field's own types, and the first of each other type. */
 export function wrongFor({ types, allows }: Field): unknown[] {
@@ -73,12 +71,8 @@ export const SENSELESS: Record<string, unknown[]> = {
   ...{ callback: NOT_CALLBACKS, invitationCallback: NOT_CALLBACKS, push: NOT_CALLBACKS },
   form: [
     ...[{ type: 'nonsense' }, { type: 5 }, { required: 'a' }, { properties: [] }, { minimum: 'x' }, { pattern: '(' }],
-    ...[
-      { $ref: 'https://example.com/schema' },
-      { $ref: '#/nowhere' },
-      { $ref: '#' },
-      { items: { $ref: 'other.json' } },
-    ],
+    ...['https://example.com/schema', '#/nowhere', '#'].map(($ref) => ({ $ref })),
+    { items: { $ref: 'other.json' } },
     ...[{ $async: true, type: 'object' }, { properties: { a: { $async: true, type: 'string' } } }, { enum: 5 }],
     { $schema: 'http://json-schema.org/draft-04/schema#' },
   ],

@@ -1,0 +1,23 @@
+import { addItems, settleItems } from '../../db/items.ts';
+import type { Mover } from '../../db/pool.ts';
+import type { ItemRow } from '../../db/statements.ts';
+
+// Items by the statements that the API runs, without an API.
+
+const NEW = {
+  ...{ priority: 0, body: null, requires: [], exclude: [], callback: null, actor: 'test' },
+  ...{ delaySeconds: 0, deadlineSeconds: null, createdAt: null, leaseSeconds: 60, bodyBytes: 1 },
+};
+
+/** Adds new items with these ids. */
+export function addNew(db: Mover, queue: string, ids: string[], kind: 'ticket' | 'job' = 'ticket') {
+  const items = ids.map((id) => ({ ...NEW, id, queue, hash: Buffer.from(id).toString('hex') }));
+  return addItems(db, kind, items);
+}
+
+/** Decides tickets as they came from a claim. */
+export function settle(db: Mover, held: Pick<ItemRow, 'id' | 'lease_id'>[]) {
+  const one = { result: '1', hash: '00', subject: null, formVersion: null, nextWanted: false };
+  const settlements = held.map(({ id, lease_id }) => ({ ...one, id, token: lease_id ?? '' }));
+  return settleItems(db, 'ticket', settlements);
+}
