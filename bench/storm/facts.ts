@@ -5,78 +5,37 @@ import type { Op } from './journal.ts';
 import type { FeedLine } from './kinds/feed.ts';
 import type { Received } from './receivers.ts';
 
-export interface ItemRow {
-  kind: string;
-  id: string;
-  queue: string;
-  state: string;
-  version: number;
-  body: Json;
-  result: Json;
-  delay_seconds: number;
-  ended_at: number | null;
-}
-export interface EventRow {
-  kind: string;
-  item_id: string;
-  seq: number;
-  type: string;
-  actor: string;
-  at: number;
-  /** Hash of the token that the line grants, hex. */
-  token: string | null;
-  /** The line that granted what this one ends. */
-  ends: number | null;
-}
-export interface LeaseRow {
-  token: string;
-  kind: string;
-  item_id: string;
-  slot: string;
-  granted_at: number;
-  ended_at: number | null;
-  why: string | null;
-}
-interface VoteRow {
-  token: string;
-  case_id: string;
-  juror: string;
-  option: string;
-  counted: boolean;
-}
-interface CaseRow {
-  id: string;
-  tally: Record<string, number>;
-  winner: string | null;
-}
-export interface CallbackRow {
-  review_id: string;
-  callback_id: string;
-  kind: 'text' | 'picture' | 'reply' | 'edit';
-  target_id: string | null;
-  status: number;
-  audit_time: number;
-  outcome: string;
-}
-interface TargetRow {
-  review_id: string;
-  kind: string;
-  target_id: string;
-  status: number;
-}
-export interface DeliveryRow {
-  kind: string;
-  item_id: string;
-  n: number;
-  version: number;
-  state: string;
-}
-interface CountRow {
-  kind: string;
-  queue: string;
-  what: string;
-  n: number;
-}
+/** Columns of text, columns of numbers, and the others. */
+type Row<Text extends string, Numeric extends string, Others = object> = Record<Text, string> &
+  Record<Numeric, number> &
+  Others;
+
+export type ItemRow = Row<
+  'kind' | 'id' | 'queue' | 'state',
+  'version' | 'delay_seconds',
+  { body: Json; result: Json; ended_at: number | null }
+>;
+export type EventRow = Row<
+  'kind' | 'item_id' | 'type' | 'actor',
+  'seq' | 'at',
+  {
+    /** Hash of the token that the line grants, hex. */
+    token: string | null;
+    /** The line that granted what this one ends. */
+    ends: number | null;
+  }
+>;
+export type LeaseRow = Row<
+  'token' | 'kind' | 'item_id' | 'slot',
+  'granted_at',
+  { ended_at: number | null; why: string | null }
+>;
+export type CallbackRow = Row<
+  'review_id' | 'callback_id' | 'outcome',
+  'status' | 'audit_time',
+  { kind: 'text' | 'picture' | 'reply' | 'edit'; target_id: string | null }
+>;
+export type DeliveryRow = Row<'kind' | 'item_id' | 'state', 'n' | 'version'>;
 
 /** What the stores say after a storm. */
 export interface Facts {
@@ -84,14 +43,14 @@ export interface Facts {
   /** By item, in order. */
   events: EventRow[];
   leases: LeaseRow[];
-  votes: VoteRow[];
-  cases: CaseRow[];
+  votes: Row<'token' | 'case_id' | 'juror' | 'option', never, { counted: boolean }>[];
+  cases: Row<'id', never, { tally: Record<string, number>; winner: string | null }>[];
   /** By arrival. */
   callbacks: CallbackRow[];
-  targets: TargetRow[];
+  targets: Row<'review_id' | 'kind' | 'target_id', 'status'>[];
   deliveries: DeliveryRow[];
   /** The numbers that the product keeps; those of 0 are left out. */
-  counts: CountRow[];
+  counts: Row<'kind' | 'queue' | 'what', 'n'>[];
   /** Ids of workflows that run. */
   running: string[];
 }

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../test/support/eventually.ts';
 import type { Journal } from './journal.ts';
 import { type Fault, type Ill, PROGRAMS, type Program, stepOf, type Target, type Wire } from './plan.ts';
 import type { Receiver } from './receivers.ts';
 import type { World } from './world.ts';
 
-const STARTS = 30;
+const STARTS_MS = 30_000;
 const AGAIN_MS = 1_000;
 
 interface Context {
@@ -104,17 +105,11 @@ const update: Way = async (context) => {
 };
 
 /** Servers may be away while it is tried. */
-async function untilDone(work: () => Promise<unknown>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      if (tries === STARTS) throw error;
-      await sleep(AGAIN_MS);
-    }
-  }
-}
+const untilDone = (work: () => Promise<unknown>) =>
+  eventually(async () => {
+    await work();
+    return true;
+  }, STARTS_MS);
 
 const network: Way = async ({ world, fault: { what, target, ms } }) => {
   const line = world.line(target as `${Program}:${Wire}`);
@@ -150,9 +145,7 @@ for (;;) {
 const full: Way = ({ world, inTurn, fault: { ms } }) =>
   inTurn('postgres', async () => {
     let ended = false;
-    void world.postgres.ended.then(() => {
-      ended = true;
-    });
+    void world.postgres.ended.then(() => (ended = true));
     world.disk?.fill();
     await sleep(ms);
     world.disk?.empty();
@@ -200,12 +193,12 @@ export async function unleash(plan: Fault[], world: World, receiver: Receiver, j
   const all = able.map(async (fault) => {
     await sleep(Math.max(0, fault.at - journal.now()));
     const at = journal.now();
-    try {
-      await wayOf(fault)({ world, receiver, fault, inTurn });
-      journal.fault({ ...fault, at, until: journal.now() });
-    } catch (error) {
-      journal.fault({ ...fault, at, until: journal.now(), failure: (error as Error).message });
-    }
+    const made = wayOf(fault)({ world, receiver, fault, inTurn });
+    const failed = await made.then(
+      () => ({}),
+      (error: Error) => ({ failure: error.message }),
+    );
+    journal.fault({ ...fault, at, until: journal.now(), ...failed });
   });
   await Promise.all(all);
   // one of its processes killed at the end makes PostgreSQL recover, and it refuses connections until it has

@@ -41,50 +41,45 @@ export function addToTable(row: Row): void {
 
 const number = (n: number) => n.toLocaleString('en');
 const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0);
-const table = (head: string[], rows: string[][]) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+const table = (head: string[], rows: (string | number)[][]) =>
+  [head, head.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map((cell) => (typeof cell === 'number' ? number(cell) : cell)).join(' | ')} |`)
+    .join('\n');
+
+/** Columns of the table of storms. */
+const COLUMNS: Record<string, (row: Row) => string | number> = {
+  seed: ({ seed }) => String(seed),
+  commit: ({ commit, from }) => (from === undefined ? commit : `${from} → ${commit}`),
+  Temporal: ({ temporal }) => temporal,
+  minutes: ({ minutes }) => minutes,
+  'calls ok': ({ calls }) => calls.ok,
+  refused: ({ calls }) => calls.refused,
+  unknown: ({ calls }) => calls.unknown,
+  faults: ({ faults }) => sum(Object.values(faults)),
+  found: ({ verdicts }) => sum(Object.values(verdicts).map(([found]) => found)),
+  'leases that ran out': ({ seen }) => seen['leases that ran out'],
+  'late calls refused': ({ seen }) => seen['late calls refused'],
+  'callbacks repeated': ({ seen }) => seen['callbacks delivered more than once'],
+  'unknown, had happened': ({ seen }) => seen['unknown, and had happened'],
+  'had not': ({ seen }) => seen['unknown, and had not'],
+  'late, ms: p50 / p99 / most': ({ seen }) => seen.lateMs.map(number).join(' / '),
+  'drained in, s': ({ drainSeconds }) => drainSeconds.toFixed(0),
+};
 
 /** @returns the tables of all storms, in Markdown */
 function tablesOf(rows: Row[]): string {
-  const names = [...new Set(rows.flatMap(({ verdicts }) => Object.keys(verdicts)))];
-  const checked = names.map((name) => {
+  const namesIn = (of: 'verdicts' | 'faults') => [...new Set(rows.flatMap((row) => Object.keys(row[of])))];
+  const checked = namesIn('verdicts').map((name) => {
     const all = rows.map(({ verdicts }): [number, number] => verdicts[name] ?? [0, 0]);
-    return [name, number(sum(all.map(([found]) => found))), number(sum(all.map(([, of]) => of)))];
+    return [name, sum(all.map(([found]) => found)), sum(all.map(([, of]) => of))];
   });
-  const faults = [...new Set(rows.flatMap((row) => Object.keys(row.faults)))].sort();
-  const storms = rows.map((row) => [
-    ...[String(row.seed), row.from === undefined ? row.commit : `${row.from} → ${row.commit}`],
-    ...[row.temporal, String(row.minutes)],
-    ...[row.calls.ok, row.calls.refused, row.calls.unknown, sum(Object.values(row.faults))].map(number),
-    ...[sum(Object.values(row.verdicts).map(([found]) => found)), row.seen['leases that ran out']].map(number),
-    ...[row.seen['late calls refused'], row.seen['callbacks delivered more than once']].map(number),
-    ...[row.seen['unknown, and had happened'], row.seen['unknown, and had not']].map(number),
-    ...[row.seen.lateMs.map(number).join(' / '), row.drainSeconds.toFixed(0)],
-  ]);
+  const faults = namesIn('faults')
+    .sort()
+    .map((name) => [name, sum(rows.map((row) => row.faults[name] ?? 0))]);
+  const storms = rows.map((row) => Object.values(COLUMNS).map((cell) => cell(row)));
   return [
     table(['checked', 'found', 'of'], checked),
-    table(
-      ['fault', 'times'],
-      faults.map((name) => [name, number(sum(rows.map((row) => row.faults[name] ?? 0)))]),
-    ),
-    table(
-      [
-        ...[
-          'seed',
-          'commit',
-          'Temporal',
-          'minutes',
-          'calls ok',
-          'refused',
-          'unknown',
-          'faults',
-          'found',
-          'leases that ran out',
-        ],
-        ...['late calls refused', 'callbacks repeated', 'unknown, had happened', 'had not'],
-        ...['late, ms: p50 / p99 / most', 'drained in, s'],
-      ],
-      storms,
-    ),
+    table(['fault', 'times'], faults),
+    table(Object.keys(COLUMNS), storms),
   ].join('\n\n');
 }

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { dice } from '../dice.ts';
-import { FINAL, type Verdict } from './checkers/checker.ts';
+import { countBy, FINAL, type Verdict } from './checkers/checker.ts';
 import { workflows } from './checkers/following.ts';
 import { CHECKERS } from './checkers/index.ts';
 import { type Facts, type History, readFacts, type Span } from './facts.ts';
 import { Journal } from './journal.ts';
 import { cases } from './kinds/cases.ts';
-import { type FeedReader, feed } from './kinds/feed.ts';
+import { feed, readOn } from './kinds/feed.ts';
 import { jobs } from './kinds/jobs.ts';
 import { reviews } from './kinds/reviews.ts';
 import { MEMBERS, tasks } from './kinds/tasks.ts';
@@ -64,7 +64,8 @@ export async function storm(o: StormOptions): Promise<StormResult> {
     })),
   });
   try {
-    const { tubes: wires, reader } = await begin(workload);
+    await Promise.all([tickets, jobs, cases, reviews, tasks].map((start) => start(workload)));
+    const [wires, lines] = [tubes(workload), feed(workload)];
     o.say(`seed ${o.seed}: ${o.plan.length} faults in ${o.minutes} minutes`);
     const unleashed = unleash(o.plan, world, receiver, journal);
     await sleep(Math.max(0, o.minutes * 60_000 - journal.now()));
@@ -76,13 +77,13 @@ export async function storm(o: StormOptions): Promise<StormResult> {
     const drainSeconds = (journal.now() - healed) / 1000;
     await workload.end();
     wires.close();
-    while (await reader.read(world.url('api-1')));
+    while (await readOn(lines, world.url('api-1')));
     const unsure = unsureOf(journal);
     for (const [from, to] of unsure)
       o.say(`the database's clock was off from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`);
     const history: History = {
       ...{ ...facts, began: journal.epoch, ops: journal.ops, unsure },
-      ...{ feed: reader.lines, received: receiver.received },
+      ...{ feed: lines, received: receiver.received },
     };
     return {
       ...{ seed: o.seed, minutes: o.minutes, drainSeconds, calls: callsOf(journal), faults: faultsOf(journal) },
@@ -102,31 +103,21 @@ export async function storm(o: StormOptions): Promise<StormResult> {
   }
 }
 
-async function begin(workload: Workload): Promise<{ tubes: { close(): void }; reader: FeedReader }> {
-  await Promise.all([tickets, jobs, cases, reviews, tasks].map((start) => start(workload)));
-  return { tubes: tubes(workload), reader: feed(workload) };
-}
-
 const judge = (history: History): Record<string, Verdict> =>
   Object.fromEntries(Object.entries(CHECKERS).map(([name, check]) => [name, check(history)]));
 
 const forged = ({ forged: n }: Receiver): string[] => (n > 0 ? [`${n} callbacks had no valid signature`] : []);
 
 /** Counts calls by what their clients know of them. */
-function callsOf({ ops }: Journal): StormResult['calls'] {
-  const calls = { ok: 0, refused: 0, unknown: 0 };
-  for (const { outcome } of ops) calls[outcome]++;
-  return calls;
-}
+const callsOf = ({ ops }: Journal): StormResult['calls'] => ({
+  ...{ ok: 0, refused: 0, unknown: 0 },
+  ...countBy(ops, ({ outcome }) => outcome),
+});
 
-function faultsOf({ faults }: Journal): Record<string, number> {
-  const all: Record<string, number> = {};
-  for (const { what, target, failure } of faults) {
-    const name = failure === undefined ? `${what} ${target.replace(/-\d/, '')}` : 'not made';
-    all[name] = (all[name] ?? 0) + 1;
-  }
-  return all;
-}
+const faultsOf = ({ faults }: Journal): Record<string, number> =>
+  countBy(faults, ({ what, target, failure }) =>
+    failure === undefined ? `${what} ${target.replace(/-\d/, '')}` : 'not made',
+  );
 
 /** The true times of each step of the database's clock, and what that clock showed meanwhile. */
 export function unsureOf({ faults, epoch }: Pick<Journal, 'faults' | 'epoch'>): Span[] {

@@ -1,15 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { type RunningChild, runToEnd, spawnServer, untilReady } from '../../cli/servers/children.ts';
 import { lastingPort } from '../../cli/servers/ports.ts';
+import { eventually } from '../../test/support/eventually.ts';
 import { builtByGo } from '../../test/support/go.ts';
 
 /** As in docker-compose.yml. */
 const VERSION = '1.31.2';
 const HOST = '127.0.0.1';
-const STARTS = 20;
 
 export interface Temporal extends RunningChild {
   address: string;
@@ -74,15 +73,7 @@ async function withNamespace(address: string): Promise<void> {
       .describeNamespace({ namespace })
       .catch(() => workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: retention }));
     // its caches know it some seconds later
-    for (let tries = 1; ; tries++) {
-      try {
-        await operatorService.listSearchAttributes({ namespace });
-        return;
-      } catch (error) {
-        if (tries === STARTS) throw error;
-        await sleep(1_000);
-      }
-    }
+    await eventually(() => operatorService.listSearchAttributes({ namespace }));
   } finally {
     await connection.close();
   }

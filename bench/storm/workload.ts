@@ -42,6 +42,12 @@ export class Workload {
     return `${prefix}${this.#drawn++}`;
   }
 
+  /** The id of one of the last items that were added by calls of this name. */
+  recent(what: string, most: number): string | undefined {
+    const added = this.journal.ops.filter((op) => op.what === what && op.outcome === 'ok').slice(-most);
+    return this.pick(added)?.args.id;
+  }
+
   /**
    * Calls any server, once. The journal has the call and its answer.
    * @param endpoint method and path

@@ -11,7 +11,7 @@ import { startTemporal } from '../../cli/servers/temporal.ts';
 import { findTemporalCli } from '../../cli/servers/temporal-cli.ts';
 import { HERE, releaseOf } from '../../test/support/releases.ts';
 import type { Verdict } from './checkers/checker.ts';
-import { Disk } from './disk.ts';
+import { type Disk, mountDisk } from './disk.ts';
 import { Line } from './network.ts';
 import { PROGRAMS, type Program, type Wire } from './plan.ts';
 import { productionTemporal, type Temporal } from './temporal.ts';
@@ -56,7 +56,7 @@ export class World {
 
   private constructor(dir: string, o: WorldOptions) {
     this.dir = dir;
-    this.disk = Disk.mount(join(dir, 'disk'), join(dir, 'pg'));
+    this.disk = mountDisk(join(dir, 'disk'), join(dir, 'pg'));
     this.#from = o.from === undefined ? HERE : releaseOf(o.from, this.#cacheDir, o.say);
   }
 
@@ -187,7 +187,7 @@ export class World {
     this.setClock(program, 0);
   }
 
-  async #tryStart(program: Program): Promise<boolean> {
+  #tryStart(program: Program): Promise<boolean> {
     const log = openSync(join(this.dir, `${program}.log`), 'a');
     const bin = join(this.#updated.has(program) ? HERE : this.#from, BIN);
     const child = spawn(process.execPath, [bin, program.replace(/-\d$/, '')], {
@@ -196,7 +196,7 @@ export class World {
     });
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     this.#running.set(program, { process: child, exited });
-    const ready = new Promise<boolean>((resolve) => {
+    return new Promise((resolve) => {
       let text = '';
       child.stdout?.on('data', (piece) => {
         text += piece;
@@ -204,7 +204,6 @@ export class World {
       });
       void exited.then(() => resolve(false));
     });
-    return ready;
   }
 
   #envOf(program: Program): NodeJS.ProcessEnv {

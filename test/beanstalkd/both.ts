@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../support/eventually.ts';
 import { Wire } from './wire.ts';
 
 type Ids = [oracle: string, docket: string];
@@ -22,9 +23,12 @@ export class Both {
     this.#ports = ports;
   }
 
+  #wires(): Promise<[Wire, Wire]> {
+    return Promise.all([Wire.open(this.#ports.oracle), Wire.open(this.#ports.docket)]);
+  }
+
   async open(): Promise<Pair> {
-    const [oracle, docket] = await Promise.all([Wire.open(this.#ports.oracle), Wire.open(this.#ports.docket)]);
-    const pair = new Pair(this, oracle, docket);
+    const pair = new Pair(this, await this.#wires());
     // a connection may be open before beanstalkd has accepted it, and only then is it counted
     await pair.ask('list-tube-used');
     return pair;
@@ -32,12 +36,10 @@ export class Both {
 
   /** Jobs that a conversation left are deleted, once the connections that had them are gone. */
   async clean(): Promise<void> {
-    for (const side of [0, 1] as const) {
-      const wire = await Wire.open(side === 0 ? this.#ports.oracle : this.#ports.docket);
+    for (const [side, wire] of (await this.#wires()).entries()) {
       for (let n = 1; n <= this.jobs; n++)
-        while (!(await wire.ask(this.fill(`stats-job {${n}}`, side))).startsWith('NOT_FOUND')) {
+        while (!(await wire.ask(this.fill(`stats-job {${n}}`, side))).startsWith('NOT_FOUND'))
           await wire.ask(this.fill(`delete {${n}}`, side));
-        }
       wire.close();
     }
   }
@@ -58,59 +60,57 @@ export class Both {
   }
 
   /** A number that nobody has got stays unknown to both. */
-  fill(text: string, side: 0 | 1): string {
+  fill(text: string, side: number): string {
     return text.replaceAll(/\{(\d+)\}/g, (_, n) => this.#ids[Number(n) - 1]?.[side] ?? `${10 ** 12 + Number(n)}`);
   }
 
-  #name(id: string, side: 0 | 1): string {
-    const n = this.#ids.findIndex((ids) => ids[side] === id);
-    return n === -1 ? `unknown ${id}` : `{${n + 1}}`;
-  }
-
   /** A reply with its numbers as `{n}`. */
-  plain(reply: string, side: 0 | 1): string {
+  plain(reply: string, side: number): string {
+    const name = (id: string) => {
+      const n = this.#ids.findIndex((ids) => ids[side] === id);
+      return n === -1 ? `unknown ${id}` : `{${n + 1}}`;
+    };
     return reply
-      .replace(/^(INSERTED|RESERVED|FOUND) (\d+)/, (_, word, id) => `${word} ${this.#name(id, side)}`)
+      .replace(/^(INSERTED|RESERVED|FOUND) (\d+)/, (_, word, id) => `${word} ${name(id)}`)
       .replace(/^OK \d+(?=\r\n)/, 'OK')
-      .replace(/^id: (\d+)$/m, (_, id) => `id: ${this.#name(id, side)}`);
+      .replace(/^id: (\d+)$/m, (_, id) => `id: ${name(id)}`);
   }
 }
 
 /** One connection to each server. */
 export class Pair {
   readonly #both: Both;
-  readonly oracle: Wire;
-  readonly docket: Wire;
+  readonly #wires: [oracle: Wire, docket: Wire];
 
-  constructor(both: Both, oracle: Wire, docket: Wire) {
+  constructor(both: Both, wires: [Wire, Wire]) {
     this.#both = both;
-    this.oracle = oracle;
-    this.docket = docket;
+    this.#wires = wires;
   }
 
   /** @param text of one or more commands without the last CRLF, latin1 */
   send(text: string): void {
     this.#both.log.push(text);
-    this.oracle.send(Buffer.from(`${this.#both.fill(text, 0)}\r\n`, 'latin1'));
-    this.docket.send(Buffer.from(`${this.#both.fill(text, 1)}\r\n`, 'latin1'));
+    for (const [side, wire] of this.#wires.entries())
+      wire.send(Buffer.from(`${this.#both.fill(text, side)}\r\n`, 'latin1'));
+  }
+
+  #replies(): Promise<string[]> {
+    return Promise.all(this.#wires.map((wire) => patiently(wire.reply())));
   }
 
   /** The next reply of both, once they have been found to be the same. */
   async reply(about = ''): Promise<string> {
-    const [ours, theirs] = [patiently(this.docket.reply()), patiently(this.oracle.reply())];
-    const [oracle, docket] = await Promise.all([theirs, ours]);
-    const put = /^INSERTED (\d+)\r\n/;
-    const ids = [put.exec(oracle)?.[1], put.exec(docket)?.[1]];
-    if (ids[0] && ids[1]) this.#both.put([ids[0], ids[1]]);
-    const expected = this.#both.plain(oracle, 0);
-    const got = this.#both.plain(docket, 1);
-    this.#both.compared++;
-    this.#both.log.push(`    ${JSON.stringify(got.slice(0, 60))}`);
+    const both = this.#both;
+    const replies = await this.#replies();
+    const [oracle, docket] = replies.map((reply) => /^INSERTED (\d+)\r\n/.exec(reply)?.[1]);
+    if (oracle && docket) both.put([oracle, docket]);
+    const [expected = '', got = ''] = replies.map((reply, side) => both.plain(reply, side));
+    both.compared++;
+    both.log.push(`    ${JSON.stringify(got.slice(0, 60))}`);
     if (!same(expected, got)) {
-      const context = this.#both.log.slice(-60).map((l) => l.slice(0, 200));
-      throw new Error(
-        `${about}\nbeanstalkd: ${JSON.stringify(expected)}\nDocket:     ${JSON.stringify(got)}\nafter:\n${context.join('\n')}`,
-      );
+      const after = both.log.slice(-60).map((line) => line.slice(0, 200));
+      const differing = `beanstalkd: ${JSON.stringify(expected)}\nDocket:     ${JSON.stringify(got)}`;
+      throw new Error(`${about}\n${differing}\nafter:\n${after.join('\n')}`);
     }
     return expected;
   }
@@ -122,12 +122,11 @@ export class Pair {
 
   /** Asks both over and over until both say so: beanstalkd acts on a clock of its own, and may be a second late. */
   async until(text: string, expected: RegExp): Promise<string> {
-    for (let end = performance.now() + PATIENCE_MS; performance.now() < end; await sleep(100)) {
+    await eventually(async () => {
       this.send(text);
-      const replies = await Promise.all([this.oracle.reply(), this.docket.reply()]);
-      if (replies.every((reply) => expected.test(reply))) break;
-    }
-    return await this.ask(text);
+      return (await this.#replies()).every((reply) => expected.test(reply));
+    });
+    return this.ask(text);
   }
 
   put(body: string, { pri = 0, delay = 0, ttr = 60 } = {}): Promise<string> {
@@ -137,20 +136,23 @@ export class Pair {
   /** Both have answered, or neither; a little time is given to the slower. */
   async answered(): Promise<boolean> {
     await sleep(4);
-    if (!this.oracle.answered && !this.docket.answered) return false;
-    for (let ms = 0; ms < PATIENCE_MS && !(this.oracle.answered && this.docket.answered); ms += 10) await sleep(10);
-    return true;
+    if (!this.#wires.some((wire) => wire.answered)) return false;
+    return eventually(async () => this.#wires.every((wire) => wire.answered));
   }
 
-  /** Sends no more, reads on until the servers hang up: then what was reserved is free. */
+  /** Sends no more, and may read on. */
+  halfClose(): void {
+    for (const wire of this.#wires) wire.socket.end();
+  }
+
+  /** Reads on until the servers hang up: then what was reserved is free. */
   async end(): Promise<void> {
-    for (const wire of [this.oracle, this.docket]) wire.socket.end();
+    this.halfClose();
     await this.reply('end');
   }
 
   close(): void {
-    this.oracle.close();
-    this.docket.close();
+    for (const wire of this.#wires) wire.close();
   }
 }
 

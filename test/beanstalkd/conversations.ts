@@ -60,14 +60,14 @@ export const conversations: Record<string, (c: Conversation) => Promise<void>> =
   quit_releases_job: (c) => releases(c, async (b) => void (await b.ask('quit'))),
   async half_close_ends_a_wait({ b }) {
     b.send('reserve');
-    for (const wire of [b.oracle, b.docket]) wire.socket.end();
+    b.halfClose();
     expect(await b.reply()).toBe('TIMED_OUT\r\n');
     expect(await b.reply()).toBe('(closed)');
   },
   async half_close_with_a_ready_job({ a, b }) {
     await a.put('a');
     b.send('list-tube-used\r\nreserve');
-    for (const wire of [b.oracle, b.docket]) wire.socket.end();
+    b.halfClose();
     expect(await b.reply()).toBe('USING default\r\n');
     expect(await b.reply()).toContain('RESERVED {1}');
     expect(await b.reply()).toBe('(closed)');

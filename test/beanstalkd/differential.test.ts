@@ -1,26 +1,21 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
-import { startTestSystem } from '../support/system.ts';
-import { Both } from './both.ts';
-import { startOracle } from './oracle.ts';
+import { startBoth } from './system.ts';
 import { timedTrace } from './timed.ts';
 import { Trace } from './trace.ts';
-import { Wire } from './wire.ts';
+
+// a thousand commands, each sent to both when the one before has been answered
+vi.setConfig({ testTimeout: 300_000 });
 
 const TRACES = byNight(20, 6);
 const COMMANDS_EACH = 1_050;
 // the same on every run, so that a failure is of the change at hand; another one to look for more
 const seed = Number(process.env.BEANSTALKD_SEED ?? 100);
 
-const oracle = await startOracle();
-// the workflows of these jobs are not asked for here, and would take the processors from both servers
-const { running } = await startTestSystem({ BEANSTALKD_PORT: '0' }, { role: 'api' });
-const both = new Both({ oracle: oracle.port, docket: running.beanstalkd?.port ?? 0 });
-// the oracle was connected to once, to see that it runs
-(await Wire.open(running.beanstalkd?.port ?? 0)).close();
-process.stdout.write(`compared with ${oracle.version}; BEANSTALKD_SEED=${seed}\n`);
-afterAll(() => void process.stdout.write(`${both.compared} replies of ${oracle.version} and Docket were the same\n`));
+const { both, version } = await startBoth();
+process.stdout.write(`compared with ${version}; BEANSTALKD_SEED=${seed}\n`);
+afterAll(() => void process.stdout.write(`${both.compared} replies of ${version} and Docket were the same\n`));
 
 let differ = false;
 

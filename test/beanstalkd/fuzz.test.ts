@@ -2,13 +2,10 @@ import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { parse, Reader } from '../../api/beanstalkd/protocol.ts';
-import { eventually } from '../support/client.ts';
-import { startTestSystem } from '../support/system.ts';
-import { Both } from './both.ts';
+import { eventually, repeat } from '../support/client.ts';
 import { comparableLine, cut, oddBytes, oddLine } from './hostile.ts';
-import { startOracle } from './oracle.ts';
 import { Random } from './random.ts';
-import { Wire } from './wire.ts';
+import { numberOf, startBoth } from './system.ts';
 
 const LINES = 20_000;
 const STREAMS = 60;
@@ -17,11 +14,7 @@ const COMPARED = 1_500;
 // the same on every run, so that a failure is of the change at hand; another one to look for more
 const seed = Number(process.env.BEANSTALKD_SEED ?? 500);
 
-const oracle = await startOracle();
-const { running, api } = await startTestSystem({ BEANSTALKD_PORT: '0' }, { role: 'api' });
-const port = running.beanstalkd?.port ?? 0;
-// the oracle was connected to once, to see that it runs
-(await Wire.open(port)).close();
+const { open, at, both, api } = await startBoth();
 
 const REPLY =
   /^(INSERTED \d+|BURIED( \d+)?|EXPECTED_CRLF|JOB_TOO_BIG|DRAINING|USING \S+|RESERVED \d+ \d+|DEADLINE_SOON|TIMED_OUT|DELETED|NOT_FOUND|RELEASED|TOUCHED|WATCHING \d+|NOT_IGNORED|FOUND \d+ \d+|KICKED( \d+)?|OK \d+|PAUSED|BAD_FORMAT|UNKNOWN_COMMAND)\r\n/;
@@ -72,7 +65,6 @@ test('S3.8 lines are the same, in whatever pieces they come', async () => {
 
 test(`S3.8 ${COMPARED} odd lines are answered as beanstalkd answers them`, async () => {
   const r = new Random(seed);
-  const both = new Both({ oracle: oracle.port, docket: port });
   const pair = await both.open();
   for (let n = 0; n < COMPARED; n++) await pair.ask(comparableLine(r));
   pair.close();
@@ -80,7 +72,7 @@ test(`S3.8 ${COMPARED} odd lines are answered as beanstalkd answers them`, async
 
 /** Sends bytes in pieces, hangs up in one of three ways, and gives the replies. */
 async function abuse(r: Random): Promise<string[]> {
-  const wire = await Wire.open(port);
+  const wire = await open();
   for (const piece of cut(r, Buffer.from(oddBytes(r), 'latin1'))) {
     wire.send(piece);
     if (r.int(4) === 0) await new Promise((next) => setImmediate(next));
@@ -94,33 +86,29 @@ async function abuse(r: Random): Promise<string[]> {
   wire.socket.end();
   const replies: string[] = [];
   for (let reply = await wire.reply(); reply !== '(closed)'; reply = await wire.reply()) replies.push(reply);
-  wire.close();
   return replies;
 }
 
 test(`S3.8 ${CONNECTIONS} connections that send anything: no internal error, and a neighbour is answered`, async () => {
   const r = new Random(seed);
-  const neighbour = await Wire.open(port);
+  const neighbour = await open();
   let replies = 0;
   for (let n = 0; n < CONNECTIONS; n += 4) {
-    const abused = Promise.all(Array.from({ length: 4 }, () => abuse(r)));
+    const abused = Promise.all(repeat(4, () => abuse(r)));
     expect(await neighbour.ask('list-tube-used')).toBe('USING default\r\n');
     for (const reply of (await abused).flat()) {
       replies++;
       expect(reply, `round ${n}`).toMatch(REPLY);
     }
   }
-  neighbour.close();
   expect(replies).toBeGreaterThan(CONNECTIONS * 5);
 });
 
 test('S3.8 afterwards nothing is held by a connection that has gone, and jobs go through', async () => {
-  const wire = await Wire.open(port);
+  const wire = await at('after');
   await eventually(async () => /\ncurrent-jobs-reserved: 0\n/.test(await wire.ask('stats')));
-  for (const line of ['use after', 'watch after', 'ignore default']) await wire.ask(line);
-  const [, number] = (await wire.put('all is well')).trim().split(' ');
+  const number = numberOf(await wire.put('all is well'));
   expect(await wire.ask('reserve-with-timeout 5')).toBe(`RESERVED ${number} 11\r\nall is well\r\n`);
   expect(await wire.ask(`delete ${number}`)).toBe('DELETED\r\n');
-  wire.close();
   expect((await api.get('/readyz')).body).toMatchObject({ postgres: 'ok' });
 });

@@ -17,12 +17,12 @@ const TUBES = [
   '-a',
   'a b',
   'ü',
-  't'.repeat(200),
-  't'.repeat(201),
   'a\0',
   '__proto__',
   'constructor',
   '$',
+  't'.repeat(200),
+  't'.repeat(201),
 ];
 const SEPARATORS = [' ', ' ', ' ', ' ', '  ', '\t', '', '\r', '\n', '\0', '\x0b'];
 

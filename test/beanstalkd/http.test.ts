@@ -1,13 +1,10 @@
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../runtime/config.ts';
 import { startChild } from '../support/child.ts';
-import { startTestSystem } from '../support/system.ts';
-import { Wire } from './wire.ts';
+import { startTubes } from './system.ts';
 
-const { running, databaseUrl } = await startTestSystem({ BEANSTALKD_PORT: '0' }, { role: 'api' });
-const port = running.beanstalkd?.port ?? 0;
+const { port, open, databaseUrl } = await startTubes();
 
 const COMMANDS = 'put 0 0 60 5\r\nhello\r\n';
 const request = (line: string) =>
@@ -16,20 +13,18 @@ const request = (line: string) =>
 /** Sends all of it, and reads what comes back until the server hangs up. */
 async function sent(text: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1' });
-  let back = '';
-  socket.on('data', (chunk) => {
-    back += chunk;
-  });
-  socket.on('error', () => {});
   socket.write(text);
-  await once(socket, 'close');
+  let back = '';
+  try {
+    for await (const chunk of socket) back += chunk;
+  } catch {
+    // reset by the server
+  }
   return back;
 }
 
 async function ready(): Promise<string | undefined> {
-  const wire = await Wire.open(port);
-  const stats = await wire.ask('stats');
-  wire.close();
+  const stats = await (await open()).ask('stats');
   return /current-jobs-ready: (\d+)/.exec(stats)?.[1];
 }
 
@@ -54,9 +49,7 @@ test('S3.8 a browser or curl that posts commands as text/plain gets no answer', 
 });
 
 test('S3.8 commands sent plainly are executed as before', async () => {
-  const wire = await Wire.open(port);
-  expect(await wire.put('hello')).toMatch(/^INSERTED \d+\r\n$/);
-  wire.close();
+  expect(await (await open()).put('hello')).toMatch(/^INSERTED \d+\r\n$/);
   expect(await ready()).toBe('1');
 });
 

@@ -3,17 +3,15 @@ export type Lines = (string | [line: string, reply: string])[];
 
 const x = (n: number) => 'x'.repeat(n);
 const TOO_MUCH = ['18446744073709551616', `1${'0'.repeat(40)}`, 'foo111', '111foo'];
-const badFormat = (...lines: string[]): Lines => lines.map((line): [string, string] => [line, 'BAD_FORMAT']);
+const all = (reply: string, ...lines: string[]): Lines => lines.map((line): [string, string] => [line, reply]);
+const badFormat = (...lines: string[]): Lines => all('BAD_FORMAT', ...lines);
 const P1 = 'put 0 0 1 1\r\na';
 const HELD: Lines = ['put 0 0 60 1\r\na', 'reserve'];
 
 /** What beanstalkd's own test asks of one connection (testserv.c, by its names). */
 export const oneConnection: Record<string, Lines> = {
   unknown_command: [['nont10knowncommand', 'UNKNOWN_COMMAND']],
-  too_long_commandline: [
-    [x(500), 'BAD_FORMAT'],
-    [P1, 'INSERTED {1}'],
-  ],
+  too_long_commandline: [...badFormat(x(500)), [P1, 'INSERTED {1}']],
   peek_ok: [P1, ['peek {1}', 'FOUND {1} 1\r\na']],
   peek_not_found: [P1, ['peek {2}', 'NOT_FOUND'], ['peek 18446744073709551615', 'NOT_FOUND']],
   peek_bad_format: badFormat(...TOO_MUCH.map((n) => `peek ${n}`)),
@@ -41,10 +39,7 @@ export const oneConnection: Record<string, Lines> = {
     ['kick 1', 'KICKED 0'],
   ],
   touch_bad_format: badFormat('touch a111', 'touch 111a', 'touch !@#!@#'),
-  touch_not_found: [
-    ['touch {1}', 'NOT_FOUND'],
-    ['touch 100000000000000', 'NOT_FOUND'],
-  ],
+  touch_not_found: all('NOT_FOUND', 'touch {1}', 'touch 100000000000000'),
   bury_bad_format: badFormat('bury 111abc 2', 'bury 111', 'bury 111 222abc'),
   kickjob_bad_format: badFormat('kick-job a111', 'kick-job 111a', 'kick-job !@#!@#'),
   kickjob_buried: [
@@ -68,10 +63,7 @@ export const oneConnection: Record<string, Lines> = {
   ],
   job_size_max: [[`put 0 0 0 65535\r\n${x(65_535)}`, 'INSERTED {1}'], 'peek {1}'],
   job_size_max_plus_1: [[`put 0 0 0 1048577\r\n${x(1_048_577)}`, 'JOB_TOO_BIG']],
-  delete_ready: [
-    ['put 0 0 0 0\r\n', 'INSERTED {1}'],
-    ['delete {1}', 'DELETED'],
-  ],
+  delete_ready: ['put 0 0 0 0\r\n', ['delete {1}', 'DELETED']],
   delete_bad_format: badFormat(...TOO_MUCH.map((n) => `delete ${n}`)),
   multi_tube: [
     'use abc',
@@ -89,11 +81,7 @@ export const oneConnection: Record<string, Lines> = {
   too_big_priority: badFormat('put 4294967296 0 100 1'),
   omit_time_left: ['put 0 0 5 1\r\na', ['stats-job {1}', '\ntime-left: 0\n']],
   small_delay: [['put 0 1 1 0\r\n', 'INSERTED {1}']],
-  statsjob_ck_format: [
-    ['stats-job 111ABC', 'BAD_FORMAT'],
-    ['stats-job 111 222', 'BAD_FORMAT'],
-    ['stats-job {9}', 'NOT_FOUND'],
-  ],
+  statsjob_ck_format: [...badFormat('stats-job 111ABC', 'stats-job 111 222'), ['stats-job {9}', 'NOT_FOUND']],
   stats_tube: [
     'use tubea',
     'put 0 0 0 1\r\nx',
@@ -170,15 +158,8 @@ export const oneConnection: Record<string, Lines> = {
     [`use ${x(201)}`, 'BAD_FORMAT'],
     ['list-tubes', x(200)],
   ],
-  longest_command: [
-    `use ${x(200)}`,
-    [`pause-tube ${x(200)} 4294967295`, 'PAUSED'],
-    [`pause-tube ${x(200)} 0`, 'PAUSED'],
-  ],
-  longest_line: [
-    [`peek ${' '.repeat(216)}1`, 'NOT_FOUND'],
-    [`peek ${' '.repeat(218)}1`, 'BAD_FORMAT'],
-  ],
+  longest_command: [`use ${x(200)}`, ...all('PAUSED', `pause-tube ${x(200)} 4294967295`, `pause-tube ${x(200)} 0`)],
+  longest_line: [[`peek ${' '.repeat(216)}1`, 'NOT_FOUND'], ...badFormat(`peek ${' '.repeat(218)}1`)],
   priority: [
     'put 5 0 60 1\r\n1',
     'put 1 0 60 1\r\n2',

@@ -1,19 +1,12 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../support/client.ts';
-import { startTestSystem } from '../support/system.ts';
-import { Wire } from './wire.ts';
+import { eventually, repeat } from '../support/client.ts';
+import { numberOf, startTubes } from './system.ts';
+import type { Wire } from './wire.ts';
 
-const { api, running, sql } = await startTestSystem({ BEANSTALKD_PORT: '0' }, { role: 'api' });
+const { api, at, sql } = await startTubes();
 const MANY = 100;
 
-async function at(tube: string): Promise<Wire> {
-  const wire = await Wire.open(running.beanstalkd?.port ?? 0);
-  for (const line of [`use ${tube}`, `watch ${tube}`, 'ignore default']) await wire.ask(line);
-  return wire;
-}
-
-const many = (line: (n: number) => string) => Array.from({ length: MANY }, (_, n) => `${line(n)}\r\n`).join('');
-const numberOf = (reply: string) => Number(reply.split(' ')[1]);
+const many = (line: (n: number) => string) => repeat(MANY, (n) => `${line(n)}\r\n`).join('');
 
 async function replies(wire: Wire): Promise<string[]> {
   const all: string[] = [];
@@ -52,7 +45,6 @@ test('S3.8 a run of pipelined commands of one sort is one statement, answered in
   expect((await replies(wire)).map(numberOf)).toEqual(numbers);
   expect(new Set(await run((n) => `release ${numbers[n]} 9 0`, 'released'))).toEqual(new Set(['RELEASED\r\n']));
   expect(new Set(await run((n) => `delete ${numbers[n]}`, 'deleted'))).toEqual(new Set(['DELETED\r\n']));
-  wire.close();
 });
 
 test('S3.8 jobs buried in a run are kicked in the order in which they were buried', async () => {
@@ -68,7 +60,6 @@ test('S3.8 jobs buried in a run are kicked in the order in which they were burie
     expect(await wire.ask('kick 1')).toBe('KICKED 1\r\n');
     expect(await wire.ask('reserve')).toContain(`RESERVED ${number} `);
   }
-  wire.close();
 });
 
 test('S3.8 reserves sent ahead are answered as far as there are jobs, the next one waits', async () => {
@@ -80,7 +71,6 @@ test('S3.8 reserves sent ahead are answered as far as there are jobs, the next o
   const third = numberOf(await other.put('c'));
   expect(numberOf(await wire.reply())).toBe(third);
   expect([await wire.reply(), await wire.reply()]).toEqual(['TIMED_OUT\r\n', 'TIMED_OUT\r\n']);
-  for (const each of [wire, other]) each.close();
 });
 
 test('S3.8 of a connection that is cut off in a run, what was acknowledged is kept and what was reserved comes back', async () => {
@@ -104,5 +94,4 @@ test('S3.8 of a connection that is cut off in a run, what was acknowledged is ke
     const kept = await sql<{ seq: string }>(`select seq from item where queue = $1 and state = 'ready'`, [tube]);
     expect(kept.map((row) => Number(row.seq))).toEqual(expect.arrayContaining(acknowledged));
   }
-  watch.close();
 });

@@ -17,17 +17,8 @@ const BAD = [
   ...'pause-tube default x|pause-tube -x 0|pause-tube nobody 0|pause-tube  default  0|stats-tube nobody'.split('|'),
   ...'stats-tube -|stats-job 0|stats-job 1 2|ignore nobody|put|put 0 0 0|put -1 0 0 0|put 0 0 0 4294967296'.split('|'),
   ...'put 0 0 0 0x|put 0 0 0 0 |PUT 0 0 0 0| stats|'.split('|'),
-  ...[
-    `use ${'x'.repeat(201)}`,
-    `pause-tube ${'x'.repeat(201)} 0`,
-    'a\0b',
-    'use a\0b',
-    'quitter'.slice(0, 3),
-    'x'.repeat(222),
-    'x'.repeat(300),
-    `stats${' '.repeat(240)}`,
-    '\x80\xff',
-  ],
+  ...[`use ${'x'.repeat(201)}`, `pause-tube ${'x'.repeat(201)} 0`, 'a\0b', 'use a\0b', 'qui', '\x80\xff'],
+  ...['x'.repeat(222), 'x'.repeat(300), `stats${' '.repeat(240)}`],
 ];
 
 /** Behind a body in the place of its CRLF: its first two bytes are dropped, the rest is a line of its own. */
@@ -79,16 +70,8 @@ export class Trace {
 
   /** Commands of one sort, now and then with another or a wrong one between them. */
   #run(): string[] {
-    const r = this.#random;
-    const one = r.weighted<() => string>([
-      [6, () => this.#put()],
-      [4, () => 'reserve-with-timeout 0'],
-      [4, () => `delete ${this.#job()}`],
-      [3, () => `release ${this.#job()} ${this.#priority()} ${this.#delay()}`],
-      [3, () => `bury ${this.#job()} ${this.#priority()}`],
-      [2, () => `touch ${this.#job()}`],
-    ]);
-    return repeat(2 + r.int(14), () => (r.int(15) === 0 ? this.#command() : one()));
+    const one = this.#random.weighted(this.#changes());
+    return repeat(2 + this.#random.int(14), () => (this.#random.int(15) === 0 ? this.#command() : one()));
   }
 
   async #ask(client: Client, lines: string[]): Promise<void> {
@@ -109,7 +92,7 @@ export class Trace {
   }
 
   /**
-   * While somebody waits no two jobs are made ready at once: beanstalkd gives him the first of them,
+   * While somebody waits no two jobs are made ready at once: beanstalkd gives them the first of these,
    * Docket the one that comes first by priority.
    */
   get #blocked(): Client | undefined {
@@ -130,15 +113,22 @@ export class Trace {
     client.pair = await this.#both.open();
   }
 
-  #command(): string {
-    const r = this.#random;
-    const make = r.weighted<() => string>([
+  /** Commands that Docket carries out many at a time, each with its weight. */
+  #changes(): [number, () => string][] {
+    return [
       [22, () => this.#put()],
       [16, () => 'reserve-with-timeout 0'],
       [8, () => `delete ${this.#job()}`],
       [8, () => `release ${this.#job()} ${this.#priority()} ${this.#delay()}`],
       [6, () => `bury ${this.#job()} ${this.#priority()}`],
       [3, () => `touch ${this.#job()}`],
+    ];
+  }
+
+  #command(): string {
+    const r = this.#random;
+    const make = r.weighted<() => string>([
+      ...this.#changes(),
       [4, () => `reserve-job ${this.#job()}`],
       [3, () => `kick-job ${this.#job()}`],
       [4, () => `kick ${r.of(this.#blocked ? [0, 1] : [0, 1, 1, 2, 5, 4294967295])}`],
@@ -197,12 +187,12 @@ export class Trace {
 
   /** Nothing is left for the next trace. */
   async #clean(): Promise<void> {
-    // who waits goes first: the end of another would make several jobs ready for him at once
+    // who waits goes first: the end of another would make several jobs ready for them at once
     const clients = [...this.#clients].sort((a, b) => Number(b.blocked) - Number(a.blocked));
     for (const { pair, blocked } of clients) {
       if (blocked) {
         // who hangs up half while waiting is told TIMED_OUT
-        for (const wire of [pair.oracle, pair.docket]) wire.socket.end();
+        pair.halfClose();
         await pair.reply('a blocked reserve whose client ended');
         await pair.reply('end');
       } else await pair.end();

@@ -13,10 +13,12 @@ const run = (command: string, args: string[], input = '') =>
 
 /**
  * A Python with these packages of PyPI, in an environment that is kept for the next run.
+ * @param packages as arguments of pip
+ * @param version of packages that are files
  * @throws Error with what pip said
  */
-export function pythonWith(cacheDir: string, name: string, packages: string[]): string {
-  const key = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 12);
+export function pythonWith(cacheDir: string, name: string, packages: string[], version = ''): string {
+  const key = createHash('sha256').update(packages.join(' ')).update(version).digest('hex').slice(0, 12);
   const venv = join(cacheDir, `python-${name}-${key}`);
   const python = join(venv, 'bin', 'python');
   const ready = join(venv, 'ready');

@@ -65,6 +65,10 @@ export function groupBy<T>(all: T[], keyOf: (one: T) => string): Map<string, T[]
   return groups;
 }
 
+export function countBy<T>(all: T[], keyOf: (one: T) => string): Record<string, number> {
+  return Object.fromEntries([...groupBy(all, keyOf)].map(([key, group]) => [key, group.length]));
+}
+
 /** Lines of the log by item, each item's in order. */
 export const linesOf = ({ events }: Pick<History, 'events'>): Map<string, EventRow[]> =>
   groupBy(events, ({ kind, item_id }) => keyOf(kind, item_id));

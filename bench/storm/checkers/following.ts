@@ -1,5 +1,5 @@
 import type { DeliveryRow } from '../facts.ts';
-import { type Checker, FINAL, keyOf, linesOf, verdict } from './checker.ts';
+import { type Checker, countBy, FINAL, groupBy, keyOf, linesOf, verdict } from './checker.ts';
 
 /** A reader of the feed has every line of the log once, without a gap, each item's in order (S4.8). */
 export const feed: Checker = (history) => {
@@ -39,11 +39,9 @@ export const log: Checker = (history) => {
 
 /** Each outcome reached its receiver at least once, and of one item no older version came for the first time after a newer one. */
 export const callbacks: Checker = ({ deliveries, received }) => {
-  const versions = new Map<string, number[]>();
-  for (const { item, version } of received) {
-    const seen = versions.get(item) ?? [];
-    if (!seen.includes(version)) versions.set(item, [...seen, version]);
-  }
+  const byItem = [...groupBy(received, ({ item }) => item)];
+  // in the order in which each came for the first time
+  const versions = new Map(byItem.map(([item, all]) => [item, [...new Set(all.map(({ version }) => version))]]));
   const itemOf = ({ kind, item_id }: DeliveryRow) => keyOf(kind, item_id);
   return verdict(
     deliveries.length,
@@ -75,19 +73,13 @@ const STATES = new Set([...FINAL, 'delayed', 'ready', 'held', 'buried']);
 
 /** The numbers that the product keeps are those of its rows. */
 export const counts: Checker = ({ items, counts: kept }) => {
-  const real = new Map<string, number>();
-  for (const { kind, queue, state } of items) {
-    const key = `${kind}/${queue}/${state}`;
-    real.set(key, (real.get(key) ?? 0) + 1);
-  }
+  const real = countBy(items, ({ kind, queue, state }) => `${kind}/${queue}/${state}`);
   // the others are numbers of events, not of rows
   const ofRows = kept.filter(({ kind, what }) => KINDS.has(kind) && STATES.has(what));
-  const told = new Map(ofRows.map((c) => [`${c.kind}/${c.queue}/${c.what}`, c.n]));
-  const keys = [...new Set([...real.keys(), ...told.keys()])];
+  const counted = Object.fromEntries(ofRows.map((c) => [`${c.kind}/${c.queue}/${c.what}`, c.n]));
+  const keys = Object.keys({ ...real, ...counted });
   return verdict(
     keys.length,
-    ...keys.map(
-      (key) => real.get(key) !== told.get(key) && `${key}: ${real.get(key) ?? 0} rows, counted ${told.get(key) ?? 0}`,
-    ),
+    ...keys.map((key) => real[key] !== counted[key] && `${key}: ${real[key] ?? 0} rows, counted ${counted[key] ?? 0}`),
   );
 };

@@ -2,7 +2,7 @@ import { oracle, type Sent } from '../../../test/reviews/oracle.ts';
 import type { CallbackRow, LeaseRow } from '../facts.ts';
 import { VOTES_TO_WIN } from '../kinds/cases.ts';
 import { DISPATCH_TIMES } from '../kinds/tasks.ts';
-import { type Checker, groupBy, itemsOf, keyOf, timedLeases } from './checker.ts';
+import { type Checker, countBy, groupBy, itemsOf, keyOf, timedLeases } from './checker.ts';
 
 /** Votes counted anew: the tally, the winner, no more than it takes, one of each juror. */
 export const votes: Checker = (history) => {
@@ -10,8 +10,10 @@ export const votes: Checker = (history) => {
   const found: string[] = [];
   for (const { id, tally, winner } of history.cases) {
     const own = history.votes.filter((vote) => vote.case_id === id);
-    const counted: Record<string, number> = {};
-    for (const vote of own) if (vote.counted) counted[vote.option] = (counted[vote.option] ?? 0) + 1;
+    const counted = countBy(
+      own.filter((vote) => vote.counted),
+      ({ option }) => option,
+    );
     const shown = Object.fromEntries(Object.entries(tally).filter(([, n]) => n > 0));
     if (JSON.stringify(sorted(counted)) !== JSON.stringify(sorted(shown)))
       found.push(`case ${id}: its votes are ${JSON.stringify(counted)}, its tally ${JSON.stringify(tally)}`);

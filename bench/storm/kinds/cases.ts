@@ -24,9 +24,8 @@ export async function cases(w: Workload): Promise<void> {
 }
 
 async function invalidate(w: Workload): Promise<void> {
-  const added = w.journal.ops.filter(({ what, outcome }) => what === 'case.add' && outcome === 'ok').slice(-20);
-  if (added.length === 0) return;
-  const { id } = w.pick(added).args;
+  const id = w.recent('case.add', 20);
+  if (id === undefined) return;
   const body = { reason: 'settled out of court' };
   await w.insist('operator', 'case.invalidate', { id }, `POST /v1/cases/${id}/invalidate`, body);
 }

@@ -31,8 +31,8 @@ async function add(w: Workload): Promise<void> {
 }
 
 async function remove(w: Workload): Promise<void> {
-  const added = w.journal.ops.filter(({ what, outcome }) => what === 'job.add' && outcome === 'ok').slice(-60);
-  if (added.length > 0) await command(w, 'operator', 'delete', { id: w.pick(added).args.id });
+  const id = w.recent('job.add', 60);
+  if (id !== undefined) await command(w, 'operator', 'delete', { id });
 }
 
 async function consume(w: Workload, consumer: string): Promise<boolean> {

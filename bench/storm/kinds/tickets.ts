@@ -27,9 +27,8 @@ async function add(w: Workload): Promise<void> {
 
 /** What operators do with tickets that others may hold. */
 async function command(w: Workload): Promise<void> {
-  const added = w.journal.ops.filter(({ what, outcome }) => what === 'ticket.add' && outcome === 'ok').slice(-60);
-  if (added.length === 0) return;
-  const { id } = w.pick(added).args;
+  const id = w.recent('ticket.add', 60);
+  if (id === undefined) return;
   const post = (verb: string, body: Json) =>
     w.insist('operator', `ticket.${verb}`, { id, ...body }, `POST /v1/tickets/${id}/${verb}`, body);
   if (w.chance(0.4)) await post('invalidate', { reason: 'no longer there' });

@@ -66,14 +66,8 @@ async function put(w: Workload, wire: Wire): Promise<boolean> {
   const mark = w.name('p');
   const delay = w.chance(0.3) ? Math.ceil(w.roll() * 5) : 0;
   const body = JSON.stringify({ mark });
-  await command(
-    w,
-    wire,
-    'tube-producer',
-    'tube.put',
-    { mark, delay },
-    `put 1024 ${delay} ${TTR} ${body.length}\r\n${body}`,
-  );
+  const line = `put 1024 ${delay} ${TTR} ${body.length}\r\n${body}`;
+  await command(w, wire, 'tube-producer', 'tube.put', { mark, delay }, line);
   await sleep(250);
   return true;
 }
