@@ -1,6 +1,5 @@
 // Does with the TypeScript client what a test asks for, a line of JSON each on standard input: driver.ts says how.
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as docket from '@docket/client';
@@ -17,6 +16,7 @@ const OWN = {
   add: async (client, topic, id, body) => !(await client.add({ topic, id, body })).already,
   addTemplate: (client, id, params) => client.addTemplate({ id, name: id, params }),
   addTask: (client, id, task) => client.addTask({ ...task, id }),
+  receive,
   next: (client, uid, { wait: waitSeconds, ...named } = {}) => client.next(uid, { waitSeconds, ...named }),
 };
 
@@ -115,31 +115,20 @@ function versionsIn(file) {
   };
 }
 
-async function receive({ options: { secret, seconds = 0, failures = 0, store } }) {
+/** Receives a callback, so many times at once. */
+function receive(_, { headers, body, secret, times = 1, failures = 0, store }) {
   const handle = async ({ item, message, ...said }) => {
     say({ began: said.key });
-    await sleep(seconds * 1000);
+    if (times > 1) await sleep(500);
     if (begun(said.key) <= failures) throw new Error('as asked');
     say({ handled: { ...said, whole: message.type === said.type && message[said.kind] === item } });
   };
   const versions = store && versionsIn(store);
-  const server = createServer(async (request, response) => {
-    const body = Buffer.concat(await all(request));
-    try {
-      const outcome = await docket.receive({ headers: request.headers, body, secret, versions, handle });
-      response.end(JSON.stringify({ outcome }));
-    } catch (error) {
-      response.writeHead(error instanceof docket.SignatureError ? 401 : 500).end();
-    }
-  });
-  onSignal(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  server.listen(0, '127.0.0.1', () => say({ url: `http://127.0.0.1:${server.address().port}` }));
+  const once = () => docket.receive({ headers, body, secret, versions, handle });
+  return Promise.all(Array.from({ length: times }, once));
 }
 
-const RUNS = { stream, receive, feed: ({ client, options }) => read(new docket.Client(client).feed(options)) };
+const RUNS = { stream, feed: ({ client, options }) => read(new docket.Client(client).feed(options)) };
 
 try {
   for await (const line of createInterface({ input: process.stdin })) {

@@ -10,7 +10,6 @@ use Docket\Callback;
 use Docket\Client;
 use Docket\Context;
 use Docket\NewJob;
-use Docket\SignatureException;
 use Docket\Subscription;
 use Docket\Versions;
 
@@ -52,7 +51,9 @@ function call(array $asked): void
     $names = explode('.', $asked['call']);
     $name = array_pop($names);
     try {
-        $value = array_reduce($names, $step, clientOf($asked))->$name(...$args, ...$named);
+        $value = $name === 'receive'
+            ? receive(...$named)
+            : array_reduce($names, $step, clientOf($asked))->$name(...$args, ...$named);
         $answers[] = $value instanceof Traversable ? iterator_to_array($value, false) : $value;
         say(['answer' => end($answers)]);
     } catch (Throwable $error) {
@@ -164,84 +165,54 @@ function feed(array $asked): void
     readAll(clientOf($asked)->feed(...$asked['options'], onError: fn () => null));
 }
 
-/** Versions that outlive the program: a file for each key, locked from the question on until the process ends. */
+/** Versions that outlive the program. */
 final class FileVersions implements Versions
 {
-    /** @var array<string, resource> */
-    private array $open = [];
-
-    public function __construct(private string $prefix)
+    public function __construct(private string $file)
     {
     }
 
     public function last(string $key): ?int
     {
-        $this->open[$key] = fopen("$this->prefix." . sha1($key), 'c+');
-        flock($this->open[$key], LOCK_EX);
-        $text = stream_get_contents($this->open[$key]);
-        return $text === '' ? null : (int) $text;
+        return is_file($this->file) ? json_decode(file_get_contents($this->file), true)[$key] ?? null : null;
     }
 
     public function keep(string $key, int $version): void
     {
-        rewind($this->open[$key]);
-        fwrite($this->open[$key], (string) $version);
-        fflush($this->open[$key]);
+        file_put_contents($this->file, json_encode([$key => $version]));
     }
 }
 
-/** Handles a request as a web server does. */
-function serve($connection, array $options, Versions $versions): void
-{
-    $headers = [];
-    while (($line = rtrim((string) fgets($connection))) !== '') {
-        [$name, $value] = [...explode(': ', $line, 2), ''];
-        $headers[strtolower($name)] = $value;
-    }
-    $body = (string) stream_get_contents($connection, (int) ($headers['content-length'] ?? 0));
-    $handle = function (Callback $callback) use ($options): void {
+/** Receives a callback so many times. Here they come one after the other: others would be in other processes. */
+function receive(
+    array $headers,
+    string $body,
+    string|array $secret,
+    int $times = 1,
+    int $failures = 0,
+    ?string $store = null,
+): array {
+    static $memory;
+    $memory ??= new Docket\MemoryVersions();
+    $handle = function (Callback $callback) use ($failures): void {
         ['key' => $key, 'type' => $type, 'kind' => $kind, 'message' => $message] = (array) $callback;
         say(['began' => $key]);
-        usleep((int) (($options['seconds'] ?? 0) * 1_000_000));
-        if (begun($key) <= ($options['failures'] ?? 0)) {
+        if (begun($key) <= $failures) {
             throw new RuntimeException('as asked');
         }
         $whole = $message['type'] === $type && $message[$kind] === $callback->item;
         say(['handled' => ['whole' => $whole] + (array) $callback]);
     };
-    try {
-        $received = Callback::receive($headers, $body, $options['secret'], $versions, $handle);
-        [$status, $text] = [200, json_encode(['outcome' => $received->value])];
-    } catch (Throwable $error) {
-        [$status, $text] = [$error instanceof SignatureException ? 401 : 500, ''];
-    }
-    $length = strlen($text);
-    fwrite($connection, "HTTP/1.1 $status OK\r\ncontent-length: $length\r\nconnection: close\r\n\r\n$text");
-}
-
-/** Handles each callback in a process of its own. */
-function receive(array $asked): void
-{
-    $versions = new FileVersions($asked['options']['store'] ?? uniqid('versions-', true));
-    $server = stream_socket_server('tcp://127.0.0.1:0');
-    pcntl_async_signals(true);
-    pcntl_signal(SIGTERM, fn () => exit(0));
-    pcntl_signal(SIGCHLD, SIG_IGN);
-    say(['url' => 'http://' . stream_socket_get_name($server, false)]);
-    while (true) {
-        $connection = @stream_socket_accept($server, 1);
-        if ($connection !== false && pcntl_fork() === 0) {
-            serve($connection, $asked['options'], $versions);
-            exit(0);
-        }
-    }
+    $versions = $store === null ? $memory : new FileVersions($store);
+    $received = fn () => Callback::receive($headers, $body, $secret, $versions, $handle)->value;
+    return array_map($received, range(1, $times));
 }
 
 try {
     while (($line = fgets(STDIN)) !== false) {
         $asked = json_decode($line, true);
         $run = isset($asked['call']) ? 'call' : $asked['run'];
-        (in_array($run, ['call', 'stream', 'feed', 'receive'], true) ? $run : 'loop')($asked);
+        (in_array($run, ['call', 'stream', 'feed'], true) ? $run : 'loop')($asked);
     }
 } catch (Throwable $error) {
     say(['fatal' => shortName($error), 'text' => $error->getMessage()]);

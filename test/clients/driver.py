@@ -9,8 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import docket_client as docket
 import httpx
@@ -67,7 +67,8 @@ def call(asked):
     if names == ["add_many"]:
         args = [new_jobs(args[0])]
     try:
-        value = reduce(getattr, names, client_of(asked))(*args, **snake(asked.get("named", {})))
+        method = receive if names == ["receive"] else reduce(getattr, names, client_of(asked))
+        value = method(*args, **snake(asked.get("named", {})))
         answers.append([*value] if isinstance(value, Iterator) else value)
         say(answer=plain(answers[-1]))
     except Exception as error:
@@ -164,48 +165,27 @@ class VersionsInFile:
         self.file.write_text(json.dumps({key: version}))
 
 
-class Server(ThreadingHTTPServer):
-    # fifty come at once
-    request_queue_size = 100
-
-
-def receive(asked):
-    options = asked["options"]
-    given = {"versions": VersionsInFile(options["store"])} if "store" in options else {}
+def receive(headers, body, secret, times=1, failures=0, store=None):
+    """Receives a callback, so many times at once. Returns the outcomes."""
+    given = {"versions": VersionsInFile(store)} if store else {}
 
     def handle(callback):
         say(began=callback.key)
-        time.sleep(options.get("seconds", 0))
-        if begun(callback.key) <= options.get("failures", 0):
+        time.sleep(0.5 if times > 1 else 0)
+        if begun(callback.key) <= failures:
             raise RuntimeError("as asked")
-        said, message = plain(callback), callback.message
+        message = callback.message
         whole = message["type"] == callback.type and message[callback.kind] is callback.item
-        say(handled={**said, "whole": whole})
+        say(handled={**plain(callback), "whole": whole})
 
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["content-length"]))
-            try:
-                said = {"headers": self.headers, "body": body, "secret": options["secret"]}
-                self.answer(200, {"outcome": docket.receive(**said, handle=handle, **given)})
-            except Exception as error:
-                self.answer(401 if isinstance(error, docket.SignatureError) else 500, {})
+    def once(_):
+        return docket.receive(headers=headers, body=body.encode(), secret=secret, handle=handle, **given)
 
-        def answer(self, status, told):
-            self.send_response(status)
-            self.end_headers()
-            self.wfile.write(json.dumps(told).encode())
-
-        def log_message(self, *_):
-            pass
-
-    server = Server(("127.0.0.1", 0), Receiver)
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
-    say(url=f"http://127.0.0.1:{server.server_port}")
-    server.serve_forever()
+    with ThreadPoolExecutor(times) as pool:
+        return [*pool.map(once, range(times))]
 
 
-RUNS = {"stream": stream, "receive": receive, "feed": lambda asked: read(client_of(asked).feed(**asked["options"]))}
+RUNS = {"stream": stream, "feed": lambda asked: read(client_of(asked).feed(**asked["options"]))}
 
 try:
     for line in sys.stdin:

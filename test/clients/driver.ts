@@ -20,7 +20,7 @@ export interface Program {
 }
 
 /** Options of a client, by the names that each language writes in its own way. */
-interface ClientOptions {
+export interface Options {
   servers: string[];
   apiKey?: string;
   discover?: boolean;
@@ -38,8 +38,8 @@ const RUNS = {
   JurorLoop: { pauseSeconds: 0.3 },
   stream: {},
   feed: {},
-  receive: {},
 };
+export type Loop = keyof typeof RUNS;
 
 /** Arguments that are given by name: the last object in TypeScript, keywords in Python, named arguments in PHP. */
 class Named {
@@ -80,11 +80,16 @@ export async function refusal(call: Promise<unknown>): Promise<string> {
 /** Calls a method of a client by its name, such as `tickets.claim`. Parts of earlier answers can be arguments. */
 export type Call = (name: string, ...args: unknown[]) => Promise<Json>;
 
+export interface Connected extends Call {
+  with(more: Partial<Options>): Call;
+  program: Program;
+}
+
 /**
  * A client in a program of its own: test/clients/driver.*. It reads lines of JSON, `{call, args, named}` for a call and
  * `{run, options}` for a loop, each with the options of its `client`, and prints a line for each answer and for each event.
  */
-export function connect(kit: Kit, client: ClientOptions): Call & { with(more: Partial<ClientOptions>): Call } {
+export function connect(kit: Kit, client: Options): Connected {
   const program = start(kit, `driver.${kit.extension}`);
   const { stdin, stdout } = program.process;
   const places = new WeakMap<object, (string | number)[]>();
@@ -100,7 +105,7 @@ export function connect(kit: Kit, client: ClientOptions): Call & { with(more: Pa
   };
   let calls = 0;
   const calling =
-    (options: ClientOptions): Call =>
+    (options: Options): Call =>
     async (call, ...all) => {
       const n = calls++;
       const last = all.at(-1);
@@ -116,15 +121,14 @@ export function connect(kit: Kit, client: ClientOptions): Call & { with(more: Pa
       remember(answer, [n]);
       return answer;
     };
-  return Object.assign(calling(client), { with: (more: Partial<ClientOptions>) => calling({ ...client, ...more }) });
+  return Object.assign(calling(client), {
+    with: (more: Partial<Options>) => calling({ ...client, ...more }),
+    program,
+  });
 }
 
-/** Runs a loop, a stream, a feed's reader or a receiver of callbacks in a program of its own. */
-export function run(
-  kit: Kit,
-  what: keyof typeof RUNS,
-  asked: Partial<ClientOptions> & Record<string, unknown>,
-): Program {
+/** Runs a loop, a stream or a feed's reader in a program of its own. */
+export function run(kit: Kit, what: Loop, asked: Partial<Options> & Record<string, unknown>): Program {
   const { servers, apiKey, discover, retrySeconds, ...options } = asked;
   const program = start(kit, `driver.${kit.extension}`);
   const client = { servers, apiKey, discover, retrySeconds };
@@ -159,9 +163,17 @@ export function runExample(kit: Kit, of: Example, env: Record<string, string>): 
 export const began = (...programs: Program[]): string[] =>
   programs.flatMap((program) => program.lines('began').map((line) => line.began));
 
-/** When the handler was begun with this id each time, in seconds. */
-export const timesOf = (program: Program, id: string): number[] =>
-  program.lines('began').flatMap((line) => (line.began === id ? [line.at] : []));
+/** Ids of what handlers have ended with, in order. */
+export const endedIds = (...programs: Program[]): string[] =>
+  programs.flatMap((program) => program.lines('ended').map((line) => line.ended));
+
+/** The handler must have been begun with this id once, and again after at least each of these pauses, in seconds. */
+export function expectBegun(program: Program, id: string, pauses: number[] = []): void {
+  const times: number[] = program.lines('began').flatMap((line) => (line.began === id ? [line.at] : []));
+  expect(times).toHaveLength(pauses.length + 1);
+  for (const [n, pause] of pauses.entries())
+    expect((times[n + 1] ?? 0) - (times[n] ?? 0)).toBeGreaterThanOrEqual(pause);
+}
 
 /** Tells loops that share their work to stop; one of them may only just have begun, and nothing be left for it. */
 export async function allEnded(loops: Program[]): Promise<void> {

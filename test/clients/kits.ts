@@ -1,20 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import { needDebian } from '../support/debian.ts';
+import { ownFolder } from '../support/own.ts';
+import { pythonWith } from '../support/python.ts';
 
 /** How programs that use one of the clients are run. */
 export interface Kit {
@@ -32,16 +22,12 @@ export interface Kit {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const client = (...path: string[]) => join(root, 'clients', ...path);
-const say = (line: string) => process.stdout.write(`${line}\n`);
-const run = (command: string, args: string[], env: Record<string, string> = {}) =>
-  execFileSync(command, args, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
 
 function kit(name: string, fence: string, extension: string, command: string[]): Kit {
   const readme = readFileSync(client(name, 'README.md'), 'utf8');
   const fences = readme.matchAll(new RegExp(`\`\`\`${fence}\n([\\s\\S]*?)\`\`\``, 'g'));
   const examples = [...fences].map(([, example = '']) => example);
-  const dir = mkdtempSync(join(tmpdir(), `docket-${name}-`));
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = ownFolder(name);
   copyFileSync(join(import.meta.dirname, `driver.${extension}`), join(dir, `driver.${extension}`));
   return { command, dir, extension, examples };
 }
@@ -52,7 +38,8 @@ export function typescriptKit(): Kit {
   const installed = join(made.dir, 'node_modules', '@docket', 'client');
   mkdirSync(installed, { recursive: true });
   copyFileSync(client('typescript', 'package.json'), join(installed, 'package.json'));
-  run('npm', ['run', 'build', '--workspace', 'clients/typescript', '--', '--outDir', join(installed, 'dist')]);
+  const build = ['run', 'build', '--workspace', 'clients/typescript', '--', '--outDir', join(installed, 'dist')];
+  execFileSync('npm', build, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
   // what it and the README's examples need
   for (const name of ['standardwebhooks', 'pg'])
     symlinkSync(join(root, 'node_modules', name), join(made.dir, 'node_modules', name), 'dir');
@@ -61,19 +48,8 @@ export function typescriptKit(): Kit {
 
 /** The package installed into an environment of its own, which is kept for the next run. */
 export function pythonKit(cacheDir: string): Kit {
-  const project = client('python', 'pyproject.toml');
-  const key = createHash('sha256').update(readFileSync(project)).update(root).digest('hex').slice(0, 12);
-  const venv = join(cacheDir, `python-client-${key}`);
-  const python = join(venv, 'bin', 'python');
-  const ready = join(venv, 'ready');
-  if (!existsSync(ready)) {
-    say(`making a Python environment in ${venv}`);
-    rmSync(venv, { recursive: true, force: true });
-    run('python3', ['-m', 'venv', venv]);
-    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-    run(python, [...pip, 'mypy', '--editable', client('python')]);
-    writeFileSync(ready, '');
-  }
+  const project = readFileSync(client('python', 'pyproject.toml'), 'utf8');
+  const python = pythonWith(cacheDir, 'client', ['mypy', '--editable', client('python')], project);
   return kit('python', 'python', 'py', [python, '-B']);
 }
 

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ownFolder } from '../support/own.ts';
 import { startTestSystem } from '../support/system.ts';
 import { ticket } from '../support/tickets.ts';
 import { debianRepositories } from './composer.ts';
@@ -13,16 +13,10 @@ const client = fileURLToPath(new URL('../../clients/php', import.meta.url));
 const debian = debianRepositories();
 const system = await startTestSystem();
 
-const home = mkdtempSync(join(tmpdir(), 'docket-composer-'));
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+const home = ownFolder('composer');
 const env = {
-  ...process.env,
-  ...{
-    COMPOSER_HOME: join(home, 'home'),
-    COMPOSER_ALLOW_SUPERUSER: '1',
-    COMPOSER_DISABLE_NETWORK: '1',
-    COMPOSER_NO_INTERACTION: '1',
-  },
+  ...{ ...process.env, COMPOSER_HOME: join(home, 'home') },
+  ...{ COMPOSER_ALLOW_SUPERUSER: '1', COMPOSER_DISABLE_NETWORK: '1', COMPOSER_NO_INTERACTION: '1' },
 };
 /** Beside the server that it may call. */
 const run = async (cwd: string, command: string, ...args: string[]): Promise<string> =>

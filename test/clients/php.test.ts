@@ -1,26 +1,24 @@
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { eventTypes, eventually, type Json } from '../support/client.ts';
+import { eventTypes, eventually } from '../support/client.ts';
 import { lastingPort } from '../support/ports.ts';
 import { SECRET } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, configure, ticket } from '../support/tickets.ts';
-import { ended, type Program, run, runExample } from './driver.ts';
+import { ended, type Program, runExample } from './driver.ts';
 import { phpKit } from './kits.ts';
 import { testClient } from './scenarios/all.ts';
 import { send } from './scenarios/callbacks.ts';
-import { addWork } from './scenarios/tasks.ts';
+import { processes } from './scenarios/loops.ts';
+import { served } from './stand-ins.ts';
 
 const kit = phpKit();
 const system = await startTestSystem();
 const idle = await startTestSystem({}, { role: 'api' });
 const { api } = system;
-const servers = [api.url];
 
-/** The processes that a program has started. */
+/** Processes that a program has started. */
 async function children({ process: { pid } }: Program): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
   return text.split(' ').filter(Boolean).map(Number);
@@ -29,59 +27,25 @@ async function children({ process: { pid } }: Program): Promise<number[]> {
 /** A server that sends these texts as events, and keeps the stream open. */
 async function streaming(...texts: string[]): Promise<{ url: string; asked: (string | undefined)[] }> {
   const asked: (string | undefined)[] = [];
-  const server = createServer(async (request, response) => {
+  const url = await served(async (request, response) => {
     asked.push(request.headers['last-event-id'] as string | undefined);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const text of texts.splice(0)) {
       response.write(text);
       // a packet of its own
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
     }
     if (asked.length === 1) response.end();
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url, asked };
 }
 
-testClient(system, idle, kit);
-
-test('S3.5 a handler whose process dies is one that failed', async () => {
-  const job = { topic: 'dies', id: 'dies', body: { fail: 'exit', failures: 1 } };
-  await api.post('/v1/jobs', { command: 'add', ...job });
-  const consumer = run(kit, 'Consumer', { servers: [api.url], topics: 'dies' });
-  await eventually(async () => (await api.get('/v1/jobs/dies')).body.state === 'finished');
-  await ended(consumer);
-  expect(consumer.lines('began').map((line) => line.attempt)).toEqual([1, 2]);
-  expect(consumer.lines('error')).toMatchObject([{ text: expect.stringContaining('ended before'), item: 'dies' }]);
-});
-
-test('S4.5 a pull handler whose process dies is one that failed', async () => {
-  await addWork(api, 'dora', 'dies', { fail: 'exit', failures: 1 });
-  const puller = run(kit, 'Puller', { servers: [api.url], uid: 'dora' });
-  await eventually(async () => puller.lines('ended').length === 1);
-  await ended(puller);
-  const [first, second] = puller.lines('began');
-  expect(second).toMatchObject({ redo: true, logId: first.logId });
-  expect(puller.lines('error')).toMatchObject([{ text: expect.stringContaining('ended before'), item: 'dies' }]);
-});
-
-test('S0.7 a handler whose process dies is one that failed', async () => {
-  await add(api, 'dies', { id: 'dies', body: { fail: 'exit', failures: 1 } });
-  const loop = run(kit, 'ReviewerLoop', { servers, queue: 'dies', reviewer: 'ada' });
-  await eventually(async () => (await ticket(api, 'dies')).state === 'decided');
-  await ended(loop);
-  expect(loop.lines('began').map((line) => line.attempt)).toEqual([1, 2]);
-  expect(loop.lines('error')).toMatchObject([{ text: expect.stringContaining('ended before'), item: 'dies' }]);
-});
+const { run } = testClient(system, idle, kit, processes);
 
 test('S0.7 the process that claims is killed: another one goes on with what its reviewer holds', async () => {
   await configure(api, 'restarted', { leaseSeconds: 600 });
   await add(api, 'restarted', { id: 'restarted', body: { seconds: 2 } });
-  const loop = run(kit, 'ReviewerLoop', { servers, queue: 'restarted', reviewer: 'ada' });
+  const loop = run('ReviewerLoop', { queue: 'restarted', reviewer: 'ada' });
   await eventually(async () => loop.lines('began').length === 1);
   for (const pid of await children(loop)) process.kill(pid, 'SIGKILL');
   await eventually(async () => (await ticket(api, 'restarted')).state === 'decided');
@@ -98,7 +62,7 @@ test('S0.4 events are read as the specification says, in whatever pieces they co
     'data: {"n": 1}\nunknown: x\nid\n\nid: 9\nevent: stats\ndata: {"a": {}}\n\n',
     'id: 10\nevent: changed\ndata: {"cut": true}\n',
   );
-  const stream = run(kit, 'stream', { servers: [url], reviewer: 'ada', lastEventId: '5' });
+  const stream = run('stream', { servers: [url], reviewer: 'ada', lastEventId: '5' });
   await eventually(async () => asked.length === 2);
   await ended(stream);
   expect(stream.lines('event').map((line) => line.event)).toEqual([
@@ -121,21 +85,13 @@ test('S0.10 fifty of the same callback at once, in eight processes with PostgreS
   onTestFinished(async () => {
     for (const pid of await children(receiver)) process.kill(pid, 'SIGKILL');
   });
-  const message = (id: string): Json => ({ type: 'ticket.decided', version: 3, ticket: { id } });
   const sent = (id: string) =>
-    send(`http://127.0.0.1:${port}/`, message(id)).then(
-      ([status]) => status,
-      () => 0,
-    );
+    send(`http://127.0.0.1:${port}/`, { type: 'ticket.decided', version: 3, ticket: { id } }).catch(() => 0);
   await eventually(async () => (await sent('before')) === 204);
   const answers = await Promise.all(Array.from({ length: 50 }, () => sent('fifty')));
   expect(new Set(answers)).toEqual(new Set([204]));
   expect(receiver.output().match(/of fifty,/g)).toHaveLength(1);
-  const db = new pg.Client({ connectionString: system.databaseUrl });
-  await db.connect();
-  const { rows } = await db.query('select item, version::int from docket_version order by item');
-  await db.end();
-  expect(rows).toEqual([
+  expect(await system.sql('select item, version::int from docket_version order by item')).toEqual([
     { item: 'ticket/before', version: 3 },
     { item: 'ticket/fifty', version: 3 },
   ]);

@@ -1,19 +1,18 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
+import { ownFolder } from '../support/own.ts';
 import { SECRET } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 import { pythonKit } from './kits.ts';
 
 const { api, databaseUrl, sql } = await startTestSystem();
 const kit = pythonKit(inject('cacheDir'));
-const dir = realpathSync(mkdtempSync(join(tmpdir(), 'docket-python-package-')));
+const dir = ownFolder('python-package');
 const python = join(dir, 'venv', 'bin', 'python');
 const programs = import.meta.dirname;
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** What a command prints, away from the sources. */
 async function run(command: string, args: string[], env: Record<string, string> = {}): Promise<string> {

@@ -7,9 +7,9 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { inject, onTestFinished } from 'vitest';
-import { type DocketChild, startChild } from '../support/child.ts';
+import { onTestFinished } from 'vitest';
+import { type DocketChild, settingsFor, startChild } from '../support/child.ts';
+import { listening } from '../support/listening.ts';
 import type { TestSystem } from '../support/system.ts';
 
 /** A call as a stand-in for a server sees it. */
@@ -24,8 +24,18 @@ export interface StandIn {
   calls: Call[];
 }
 
-/** A server that never has anything to say but 503. */
-export const unavailable = (): Promise<string> => listening((_, response) => refuse(response));
+/** How many calls had a path with this end. */
+export const callsOf = ({ calls }: StandIn, end: string): number =>
+  calls.filter(({ path }) => path.endsWith(end)).length;
+
+/** Addresses of servers of which the first does not answer, and the second answers nothing but 503. */
+export const away = async (): Promise<string[]> => [
+  'http://127.0.0.1:1',
+  await served((_, response) => refuse(response)),
+];
+
+/** Passes everything on. */
+export const recorded = (url: string): Promise<StandIn> => failing(url, () => false);
 
 /**
  * Passes everything on, and breaks off in the answer the first time each call comes that it is to forget. If that is
@@ -65,7 +75,7 @@ export async function relay(url: string): Promise<Relay> {
   const streams = new Set<ServerResponse>();
   const count = (response: ServerResponse, text: string) => void (text.includes('id: ') && streams.add(response));
   let isDown = false;
-  const address = await listening((request, response) => {
+  const address = await served((request, response) => {
     if (isDown) return void request.socket.destroy();
     const { url: path = '', headers, method } = request;
     calls.push({ path, headers });
@@ -115,11 +125,15 @@ export function failing(url: string, fails: (call: Call) => boolean, status = 50
   });
 }
 
+/** Serves until the test ends. @returns its URL */
+export const served = (listener: RequestListener): Promise<string> =>
+  listening(createServer(listener), onTestFinished);
+
 async function standIn(
   answer: (call: Call, request: IncomingMessage, response: ServerResponse) => Promise<unknown>,
 ): Promise<StandIn> {
   const calls: Call[] = [];
-  const address = await listening(async (request, response) => {
+  const address = await served(async (request, response) => {
     const call = { path: request.url ?? '', body: '' };
     try {
       for await (const chunk of request) call.body += chunk;
@@ -146,22 +160,9 @@ async function passedOn(url: string, { path, body }: Call, request: IncomingMess
 const refuse = (response: ServerResponse, retryAfter = '1', status = 503) =>
   response.writeHead(status, { 'retry-after': retryAfter }).end('starting');
 
-async function listening(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 /** An API process of its own on the stores of a system: it can be killed. */
 export async function startOwnApi(system: TestSystem, env: Record<string, string> = {}): Promise<DocketChild> {
-  const child = await startChild('api', {
-    ...{ DATABASE_URL: system.databaseUrl, TEMPORAL_ADDRESS: inject('temporal') },
-    ...{ TEMPORAL_NAMESPACE: system.namespace, DOCKET_POOL: '6', LOG_LEVEL: 'error', ...env },
-  });
+  const child = await startChild('api', settingsFor(system, { DOCKET_POOL: '6', LOG_LEVEL: 'error', ...env }));
   onTestFinished(() => void child.process.kill('SIGKILL'));
   return child;
 }

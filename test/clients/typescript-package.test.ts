@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { ownFolder } from '../support/own.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api } = await startTestSystem();
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages;
-const dir = mkdtempSync(join(tmpdir(), 'docket-package-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = ownFolder('package');
 
 // what `npm test` tells its children about its own project
 const { npm_config_local_prefix: _, ...env } = process.env;

@@ -1,29 +1,34 @@
 import type { TestSystem } from '../../support/system.ts';
 import type { Kit } from '../kits.ts';
-import { testReceiver } from './callbacks.ts';
-import { testCaseCalls, testTicketCalls } from './calls.ts';
-import { testJuror } from './cases.ts';
-import { testExamples } from './examples.ts';
-import { testJobs } from './jobs.ts';
-import { testAuditor } from './reviews.ts';
-import { testFeed, testStreams } from './streams.ts';
-import { testPuller } from './tasks.ts';
-import { testReviewer } from './tickets.ts';
+import { type Scenarios, type Scene, testScenarios } from '../scene.ts';
+import { receiver } from './callbacks.ts';
+import { calls } from './calls.ts';
+import { juror } from './cases.ts';
+import { examples } from './examples.ts';
+import { jobs } from './jobs.ts';
+import { loops } from './loops.ts';
+import { auditor } from './reviews.ts';
+import { streams } from './streams.ts';
+import { puller } from './tasks.ts';
+import { reviewer } from './tickets.ts';
 
 /**
- * What each client does, whatever its language, and its README's examples.
- * @param idle a system without a worker, for what is added by the thousand and never worked on
+ * Tests each client alike, and its README's examples.
+ * @param more scenarios of this client alone
  */
-export function testClient(system: TestSystem, idle: TestSystem, kit: Kit): void {
-  testJobs(system, kit);
-  testPuller(system, kit);
-  testTicketCalls(idle, kit);
-  testCaseCalls(system, kit);
-  testReviewer(system, kit);
-  testJuror(system, kit);
-  testAuditor(system, kit);
-  testStreams(system, kit);
-  testFeed(idle, kit);
-  testReceiver(system, kit);
-  testExamples(system, kit);
-}
+export const testClient = (system: TestSystem, idle: TestSystem, kit: Kit, more: Scenarios = {}): Scene =>
+  testScenarios(system, idle, kit, {
+    ...{
+      ...loops,
+      ...jobs,
+      ...puller,
+      ...calls,
+      ...reviewer,
+      ...juror,
+      ...auditor,
+      ...streams,
+      ...receiver,
+      ...examples,
+    },
+    ...more,
+  });

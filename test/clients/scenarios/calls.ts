@@ -1,8 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Json, numbered } from '../../support/client.ts';
-import type { TestSystem } from '../../support/system.ts';
-import { type Call, connect, failure, NO_SERVER, named, refusal } from '../driver.ts';
-import type { Kit } from '../kits.ts';
+import { type Call, failure, NO_SERVER, named, refusal } from '../driver.ts';
+import type { Scenarios } from '../scene.ts';
 import { forgetful } from '../stand-ins.ts';
 
 const BODY = { a: [1, 'ä', null] };
@@ -10,39 +9,6 @@ const statuses = (results: Json[]): number[] => results.map(({ httpStatus }) => 
 
 const queue = 'ticket-calls';
 const id = (n: number) => `${queue}-${n}`;
-
-/** Each call about tickets, and lists that no single call takes. */
-export function testTicketCalls({ api }: TestSystem, kit: Kit): void {
-  test('S0.2 S0.4 S0.7 S0.8 S0.9 what is asked of tickets is answered, and what is refused has a type', async () => {
-    const call = connect(kit, { servers: [api.url] });
-    expect(await call('tickets.putQueue', queue, { leaseSeconds: 60, maxHeld: 3 })).toMatchObject({ maxHeld: 3 });
-    const one = { id: id(1), body: BODY, priority: 5 };
-    const added = await call('tickets.add', queue, one);
-    expect(added).toMatchObject({ id: id(1), body: BODY });
-    expect(await call('tickets.add', queue, one)).toMatchObject({ id: id(1), body: BODY, version: added.version });
-    const unnamed = await call('tickets.add', queue, { body: 'no id' });
-    expect(unnamed.body).toBe('no id');
-    const mixed: Json[] = await call('tickets.addMany', queue, [
-      { id: id(2), body: null, priority: 4 },
-      { id: 'not a name', body: null },
-      { id: id(3), body: null, priority: 3 },
-    ]);
-    expect(mixed.map((result) => result.id)).toEqual([id(2), 'not a name', id(3)]);
-    expect(statuses(mixed)).toEqual([201, 422, 201]);
-    const { next } = await hold(call);
-    await command(call, next, unnamed.id);
-    expect((await call('tickets.events', id(1))).map(({ type }: Json) => type)).toEqual([
-      'created',
-      'claimed',
-      'decided',
-    ]);
-    expect(await refusal(call('tickets.add', queue, { ...one, body: 'other' }))).toBe('Http id_conflict');
-    expect(await refusal(call('tickets.get', 'nobody'))).toBe('Http not_found');
-    expect(await refusal(call.with({ apiKey: 'wrong' })('tickets.get', id(1)))).toMatch(/^Auth/);
-    expect(await refusal(call.with(NO_SERVER)('tickets.get', id(1)))).toBe('Unavailable');
-    await addLists(call);
-  });
-}
 
 /** Calls of who holds tickets. */
 async function hold(call: Call): Promise<Json> {
@@ -107,12 +73,71 @@ async function addLists(call: Call): Promise<void> {
 const court = 'case-calls';
 const caseId = (n: number) => `${court}-${n}`;
 
-/** Each call about cases. */
-export function testCaseCalls({ api }: TestSystem, kit: Kit): void {
-  const list = [...numbered(20_500, 'j'), 'ada', 'bob', 'party'];
+/** Calls of jurors. */
+async function judge(call: Call): Promise<void> {
+  const claim = (juror: string) => call('cases.claim', court, juror);
+  expect(await claim('party')).toMatchObject({ case: null, reasons: { party: 1 } });
+  const { case: held } = await claim('ada');
+  expect(held).toMatchObject({ id: caseId(1), resumed: false });
+  expect((await claim('ada')).case).toMatchObject({ resumed: true, lease: { token: held.lease.token } });
+  expect((await call('cases.renew', held)) >= held.lease.expiresAt).toBe(true);
+  expect((await call('cases.release', held)).state).toBe('open');
+  const lost = await failure(call('cases.renew', held));
+  expect(lost).toMatchObject({ error: 'LeaseLost', code: 'lease_lost', reason: 'released' });
+  const { case: anew } = await claim('ada');
+  for (let n = 0; n < 2; n++)
+    expect(await call('cases.vote', anew, 'buyer', named({ comment: 'clear' }))).toMatchObject({
+      ...{ counted: true, case: { state: 'open', tally: { buyer: 1, seller: 0 } } },
+    });
+  expect(await claim('ada')).toMatchObject({ case: null, reasons: { voted: 1 } });
+  const { case: last } = await claim('bob');
+  const { case: late } = await claim('j1');
+  expect(await refusal(call('cases.decline', last))).toBe('Http invalid_request');
+  const decided = { counted: true, case: { state: 'decided', winner: 'buyer' } };
+  expect(await call('cases.vote', last, 'buyer')).toMatchObject(decided);
+  const closed = await failure(call('cases.vote', late, 'seller'));
+  expect(closed).toMatchObject({ error: 'NotOpen', code: 'not_open', state: 'decided' });
+}
 
-  test('S2.1 S2.2 S2.3 what is asked of cases is answered, and what is refused has a type', async () => {
-    const call = connect(kit, { servers: [api.url] });
+const list = [...numbered(20_500, 'j'), 'ada', 'bob', 'party'];
+
+/** Each call about tickets and cases, and lists that no single call takes. */
+export const calls: Scenarios = {
+  'S0.2 S0.4 S0.7 S0.8 S0.9 what is asked of tickets is answered, and what is refused has a type': async ({
+    idle,
+    connect,
+  }) => {
+    const call = connect({ servers: [idle.api.url] });
+    expect(await call('tickets.putQueue', queue, { leaseSeconds: 60, maxHeld: 3 })).toMatchObject({ maxHeld: 3 });
+    const one = { id: id(1), body: BODY, priority: 5 };
+    const added = await call('tickets.add', queue, one);
+    expect(added).toMatchObject({ id: id(1), body: BODY });
+    expect(await call('tickets.add', queue, one)).toMatchObject({ id: id(1), body: BODY, version: added.version });
+    const unnamed = await call('tickets.add', queue, { body: 'no id' });
+    expect(unnamed.body).toBe('no id');
+    const mixed: Json[] = await call('tickets.addMany', queue, [
+      { id: id(2), body: null, priority: 4 },
+      { id: 'not a name', body: null },
+      { id: id(3), body: null, priority: 3 },
+    ]);
+    expect(mixed.map((result) => result.id)).toEqual([id(2), 'not a name', id(3)]);
+    expect(statuses(mixed)).toEqual([201, 422, 201]);
+    const { next } = await hold(call);
+    await command(call, next, unnamed.id);
+    expect((await call('tickets.events', id(1))).map(({ type }: Json) => type)).toEqual([
+      'created',
+      'claimed',
+      'decided',
+    ]);
+    expect(await refusal(call('tickets.add', queue, { ...one, body: 'other' }))).toBe('Http id_conflict');
+    expect(await refusal(call('tickets.get', 'nobody'))).toBe('Http not_found');
+    expect(await refusal(call.with({ apiKey: 'wrong' })('tickets.get', id(1)))).toMatch(/^Auth/);
+    expect(await refusal(call.with(NO_SERVER)('tickets.get', id(1)))).toBe('Unavailable');
+    await addLists(call);
+  },
+
+  'S2.1 S2.2 S2.3 what is asked of cases is answered, and what is refused has a type': async ({ connect }) => {
+    const call = connect();
     const settings = { votesToWin: 2, overbook: 1, leaseSeconds: 60 };
     expect(await call('cases.putCourt', court, settings)).toMatchObject({ votesToWin: 2 });
     expect(await call('cases.putJurors', court, ['ada', { id: 'bob', person: 'robert' }])).toBe(2);
@@ -139,40 +164,14 @@ export function testCaseCalls({ api }: TestSystem, kit: Kit): void {
     expect(await refusal(call('cases.get', 'nobody'))).toBe('Http not_found');
     expect(await refusal(call('cases.vote', skipped, 'nobody'))).toBe('Http invalid_request');
     expect(await refusal(call('cases.add', `${court}-none`, { body: null }))).toBe('Http not_found');
-  }, 120_000);
+  },
 
-  test('S2.3 a list of jurors is whole, also where the answer to its last part was lost', async () => {
+  'S2.3 a list of jurors is whole, also where the answer to its last part was lost': async ({ api, connect }) => {
     const server = await forgetful(api.url, (call) => call.body.includes('"final":true'));
-    const call = connect(kit, { servers: [server.url] });
+    const call = connect({ servers: [server.url] });
     await call('cases.putCourt', 'lost-list', {});
     expect(await call('cases.putJurors', 'lost-list', list, named({ list: 'today' }))).toBe(20_503);
     // two parts, and the last one again
     expect(server.calls.filter(({ body }) => body.includes('"list":'))).toHaveLength(3);
-  }, 120_000);
-}
-
-/** Calls of jurors. */
-async function judge(call: Call): Promise<void> {
-  const claim = (juror: string) => call('cases.claim', court, juror);
-  expect(await claim('party')).toMatchObject({ case: null, reasons: { party: 1 } });
-  const { case: held } = await claim('ada');
-  expect(held).toMatchObject({ id: caseId(1), resumed: false });
-  expect((await claim('ada')).case).toMatchObject({ resumed: true, lease: { token: held.lease.token } });
-  expect((await call('cases.renew', held)) >= held.lease.expiresAt).toBe(true);
-  expect((await call('cases.release', held)).state).toBe('open');
-  const lost = await failure(call('cases.renew', held));
-  expect(lost).toMatchObject({ error: 'LeaseLost', code: 'lease_lost', reason: 'released' });
-  const { case: anew } = await claim('ada');
-  for (let n = 0; n < 2; n++)
-    expect(await call('cases.vote', anew, 'buyer', named({ comment: 'clear' }))).toMatchObject({
-      ...{ counted: true, case: { state: 'open', tally: { buyer: 1, seller: 0 } } },
-    });
-  expect(await claim('ada')).toMatchObject({ case: null, reasons: { voted: 1 } });
-  const { case: last } = await claim('bob');
-  const { case: late } = await claim('j1');
-  expect(await refusal(call('cases.decline', last))).toBe('Http invalid_request');
-  const decided = { counted: true, case: { state: 'decided', winner: 'buyer' } };
-  expect(await call('cases.vote', last, 'buyer')).toMatchObject(decided);
-  const closed = await failure(call('cases.vote', late, 'seller'));
-  expect(closed).toMatchObject({ error: 'NotOpen', code: 'not_open', state: 'decided' });
-}
+  },
+};

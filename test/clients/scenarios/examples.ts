@@ -1,75 +1,56 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { eventually } from '../../support/client.ts';
+import { wholeFeed } from '../../support/feed.ts';
 import { lastingPort } from '../../support/ports.ts';
 import { SECRET } from '../../support/receiver.ts';
-import type { TestSystem } from '../../support/system.ts';
 import { type Example, ended, type Program, runExample } from '../driver.ts';
-import type { Kit } from '../kits.ts';
-import { send } from './callbacks.ts';
+import type { Scenarios, Scene } from '../scene.ts';
+import { OTHER_SECRET, send } from './callbacks.ts';
 
-/** What an example brings about, as the feed says it: kind and type of an event. */
-const EFFECTS: [string, Example, string][] = [
-  ['S3.5', 'jobs', 'job/finished'],
-  ['S4.5', 'tasks', 'task/completed'],
-  ['S0.8', 'tickets', 'ticket/decided'],
-  ['S2.2', 'cases', 'case/decided'],
-  ['S1.1', 'reviews', 'review/applied'],
-];
+const hasPrinted = (program: Program) => eventually(async () => /\S.*\n/.test(program.output()));
 
-/** The README's examples as they stand there, each of them twice, and all on one system. */
-export function testExamples({ api }: TestSystem, kit: Kit): void {
-  const countOf = async (effect: string): Promise<number> => {
-    let [count, after] = [0, 0];
-    for (let isEnd = false; !isEnd; ) {
-      const lines = (await api.get(`/v1/feed?after=${after}&limit=10000`)).body.split('\n').filter(Boolean);
-      const events = lines.map((line: string) => JSON.parse(line));
-      count += events.filter(({ kind, type }: Record<string, string>) => `${kind}/${type}` === effect).length;
-      after = events.at(-1)?.seq ?? after;
-      isEnd = events.length === 0;
-    }
-    return count;
-  };
-  const env = { DOCKET_SERVERS: api.url };
-  const printed = (program: Program) => eventually(async () => /\S.*\n/.test(program.output()));
-
-  test.each(EFFECTS)("%s the README's example of %s works word for word, and again", async (_, of, effect) => {
+/** @param effect kind and type of an event that the example brings about */
+const works =
+  (of: Example, effect?: string): Scenarios[string] =>
+  async ({ api, kit }) => {
+    const effects = async () => (await wholeFeed(api)).filter(({ kind, type }) => `${kind}/${type}` === effect).length;
     for (let run = 0; run < 2; run++) {
-      const before = await countOf(effect);
-      const example = runExample(kit, of, env);
-      await eventually(async () => (await countOf(effect)) > before, 30_000);
-      await printed(example);
+      const before = await effects();
+      const example = runExample(kit, of, { DOCKET_SERVERS: api.url });
+      if (effect) await eventually(async () => (await effects()) > before, 30_000);
+      await hasPrinted(example);
       // that one ends by itself
       if (of === 'reviews') expect(await example.exited).toBe(0);
       else await ended(example);
       expect(example.errors()).toBe('');
     }
-  });
+  };
 
-  test("S0.4 the README's example of streams works word for word, and again", async () => {
-    for (let run = 0; run < 2; run++) {
-      const example = runExample(kit, 'streams', env);
-      await printed(example);
-      await ended(example);
-      expect(example.errors()).toBe('');
-    }
-  });
-
-  test("S0.10 the README's example of callbacks works word for word", async () => {
-    const port = await lastingPort();
-    const example = runExample(kit, 'callbacks', { ...env, PORT: String(port), DOCKET_CALLBACK_SECRET: SECRET });
-    const url = `http://127.0.0.1:${port}/`;
-    const message = (version: number) => ({
-      ...{ type: 'ticket.decided', version },
-      ticket: { id: 'readme-ticket', queue: 'q', state: 'decided', decision: 'ok' },
-    });
-    const answered = async (...args: Parameters<typeof send>) => (await send(...args).catch(() => [0]))[0];
-    await eventually(async () => (await answered(url, message(1))) === 204);
-    const wrong = `whsec_${Buffer.from('another secret of thirty-two b..').toString('base64')}`;
-    expect(await answered(url, message(2), { secret: wrong })).toBe(401);
-    expect(await answered(url, message(2))).toBe(204);
-    expect(await answered(url, message(2))).toBe(204);
-    await eventually(async () => (example.output().match(/readme-ticket/g) ?? []).length === 2);
-    example.process.kill('SIGTERM');
-    await example.exited;
-  });
+async function receives({ api, kit }: Scene): Promise<void> {
+  const port = String(await lastingPort());
+  const env = { DOCKET_SERVERS: api.url, PORT: port, DOCKET_CALLBACK_SECRET: SECRET };
+  const example = runExample(kit, 'callbacks', env);
+  const answered = async (version: number, secret?: string) => {
+    const ticket = { id: 'readme-ticket', queue: 'q', state: 'decided', decision: 'ok' };
+    const message = { type: 'ticket.decided', version, ticket };
+    return send(`http://127.0.0.1:${port}/`, message, secret).catch(() => 0);
+  };
+  await eventually(async () => (await answered(1)) === 204);
+  expect(await answered(2, OTHER_SECRET)).toBe(401);
+  expect(await answered(2)).toBe(204);
+  expect(await answered(2)).toBe(204);
+  await eventually(async () => (example.output().match(/readme-ticket/g) ?? []).length === 2);
+  example.process.kill('SIGTERM');
+  await example.exited;
 }
+
+/** The README's examples as they stand there, most of them twice, and all on one system. */
+export const examples: Scenarios = {
+  "S3.5 the README's example of jobs works word for word, and again": works('jobs', 'job/finished'),
+  "S4.5 the README's example of tasks works word for word, and again": works('tasks', 'task/completed'),
+  "S0.8 the README's example of tickets works word for word, and again": works('tickets', 'ticket/decided'),
+  "S2.2 the README's example of cases works word for word, and again": works('cases', 'case/decided'),
+  "S1.1 the README's example of reviews works word for word, and again": works('reviews', 'review/applied'),
+  "S0.4 the README's example of streams works word for word, and again": works('streams'),
+  "S0.10 the README's example of callbacks works word for word": receives,
+};

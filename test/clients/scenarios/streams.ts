@@ -1,21 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Client, claimOne, eventually, type Json, numbered } from '../../support/client.ts';
+import { wholeFeed } from '../../support/feed.ts';
 import { createKey } from '../../support/keys.ts';
 import { lastingPort } from '../../support/ports.ts';
-import type { TestSystem } from '../../support/system.ts';
 import { add, addMany, configure } from '../../support/tickets.ts';
-import { ended, endedWith, type Program, run } from '../driver.ts';
-import type { Kit } from '../kits.ts';
-import { relay, startOwnApi, unavailable } from '../stand-ins.ts';
-
-/** What each client does with streams, whatever its language. */
-export function testStreams(system: TestSystem, kit: Kit): void {
-  testEvents(system, kit);
-  testPace(system, kit);
-  testReconnection(system, kit);
-  testRestart(system, kit);
-}
+import { ended, endedWith, type Program } from '../driver.ts';
+import type { Scenarios } from '../scene.ts';
+import { away, relay, startOwnApi } from '../stand-ins.ts';
 
 const typed = (program: Program, type: string): Json[] =>
   program.lines('event').flatMap(({ event }) => (event.type === type ? [event.data] : []));
@@ -26,11 +18,7 @@ const lostIds = (program: Program): string[] => typed(program, 'lease_lost').map
 async function hold(api: Client, reviewer: string, count: number): Promise<string[]> {
   const queue = `held-by-${reviewer}`;
   await configure(api, queue, { maxHeld: count });
-  const ids = await addMany(
-    api,
-    queue,
-    numbered(count, `${queue}-`).map((id) => ({ id })),
-  );
+  const ids = await addMany(api, queue, numbered(count, `${queue}-`));
   const { body } = await api.post(`/v1/queues/${queue}/claim`, { reviewer, count });
   expect(body.tickets).toHaveLength(count);
   return ids;
@@ -40,11 +28,10 @@ async function lose(api: Client, ids: string[]): Promise<void> {
   for (const id of ids) expect((await api.post(`/v1/tickets/${id}/invalidate`, { reason: 'gone' })).status).toBe(200);
 }
 
-function testEvents({ api, running }: TestSystem, kit: Kit): void {
-  const servers = [api.url];
-
-  test('S0.4 a queue is followed: what waits, and its counts', async () => {
-    const stream = run(kit, 'stream', { servers, queue: 'followed' });
+/** What each client does with streams and the feed. */
+export const streams: Scenarios = {
+  'S0.4 a queue is followed: what waits, and its counts': async ({ api, run }) => {
+    const stream = run('stream', { queue: 'followed' });
     await eventually(async () => typed(stream, 'stats').length > 0);
     await add(api, 'followed', { id: 'followed-1' });
     await eventually(async () => typed(stream, 'stats').some((data) => data.waiting === 1));
@@ -53,16 +40,20 @@ function testEvents({ api, running }: TestSystem, kit: Kit): void {
     await api.patch('/v1/tickets/followed-1', { priority: 3 });
     await eventually(async () => typed(stream, 'changed').some((data) => data.id === 'followed-1'));
     await ended(stream);
-  });
+  },
 
-  test('S0.4 with a key each connection has a ticket of its own, and a wrong key ends the stream', async () => {
+  'S0.4 with a key each connection has a ticket of its own, and a wrong key ends the stream': async ({
+    api,
+    running,
+    run,
+  }) => {
     const { key } = await createKey(running.runtime.db, { name: 'streaming', role: 'reviewer', subject: 'sue' });
     const server = await relay(api.url);
     const asked = { servers: [server.url], reviewer: 'sue' };
     const ids = await hold(api, 'sue', 2);
-    const stream = run(kit, 'stream', { ...asked, apiKey: key });
+    const stream = run('stream', { ...asked, apiKey: key });
     // a page has no key, but a function that gets it a ticket
-    const page = run(kit, 'stream', { ...asked, ticketKey: key });
+    const page = run('stream', { ...asked, ticketKey: key });
     await eventually(async () => server.streams() === 2);
     await lose(api, ids.slice(0, 1));
     for (const one of [stream, page]) await eventually(async () => lostIds(one).length === 1);
@@ -77,28 +68,24 @@ function testEvents({ api, running }: TestSystem, kit: Kit): void {
     for (const { path, headers } of server.calls)
       if (path.startsWith('/v1/stream?')) expect(headers.authorization).toBeUndefined();
 
-    await endedWith(run(kit, 'stream', { ...asked, apiKey: 'wrong' }), 'Auth');
-  });
-}
+    await endedWith(run('stream', { ...asked, apiKey: 'wrong' }), 'Auth');
+  },
 
-function testPace({ api }: TestSystem, kit: Kit): void {
-  test('S0.4 events that come close behind each other are not kept back until there is a pause', async () => {
+  'S0.4 events that come close behind each other are not kept back until there is a pause': async ({ api, run }) => {
     const [id = ''] = await hold(api, 'pia', 1);
-    const stream = run(kit, 'stream', { servers: [api.url], reviewer: 'pia' });
+    const stream = run('stream', { reviewer: 'pia' });
     for (let n = 0; typed(stream, 'changed').length < 10; n++) {
       expect(n, 'changes that were made without ten of them being heard of').toBeLessThan(80);
       await api.patch(`/v1/tickets/${id}`, { priority: n });
       await sleep(100);
     }
     await ended(stream);
-  });
-}
+  },
 
-function testReconnection({ api }: TestSystem, kit: Kit): void {
-  test('S0.4 a stream that is cut before its first event misses none', async () => {
+  'S0.4 a stream that is cut before its first event misses none': async ({ api, run }) => {
     const ids = await hold(api, 'quinn', 3);
     const server = await relay(api.url);
-    const stream = run(kit, 'stream', { servers: [server.url], reviewer: 'quinn' });
+    const stream = run('stream', { servers: [server.url], reviewer: 'quinn' });
     await eventually(async () => server.streams() === 1);
     server.down();
     await lose(api, ids);
@@ -106,36 +93,35 @@ function testReconnection({ api }: TestSystem, kit: Kit): void {
     await eventually(async () => lostIds(stream).length === 3);
     await ended(stream);
     expect(lostIds(stream)).toEqual(ids);
-  });
+  },
 
-  test('S0.4 it goes on with the next server, and begins where it is told to', async () => {
+  'S0.4 it goes on with the next server, and begins where it is told to': async ({ api, run }) => {
     const ids = await hold(api, 'nina', 3);
-    const servers = ['http://127.0.0.1:1', await unavailable(), api.url];
-    const first = run(kit, 'stream', { servers, queue: 'held-by-nina' });
+    const servers = [...(await away()), api.url];
+    const first = run('stream', { servers, queue: 'held-by-nina' });
     await eventually(async () => typed(first, 'stats').length > 0);
     await lose(api, ids.slice(0, 2));
     await eventually(async () => lostIds(first).length === 2);
     await ended(first);
     const { event } = first.lines('event').find((line) => line.event.type === 'lease_lost');
-    const next = run(kit, 'stream', { servers, reviewer: 'nina', lastEventId: event.id });
+    const next = run('stream', { servers, reviewer: 'nina', lastEventId: event.id });
     await eventually(async () => lostIds(next).length === 1);
     await lose(api, ids.slice(2));
     await eventually(async () => lostIds(next).length === 2);
     await ended(next);
     expect(lostIds(next)).toEqual(ids.slice(1));
-  });
-}
+  },
 
-function testRestart(system: TestSystem, kit: Kit): void {
-  const { api } = system;
-
-  test('S0.4 S4.8 a server is killed and started again: stream and feed go on without loss and without repeats', async () => {
+  'S0.4 S4.8 a server is killed and started again: stream and feed go on without loss and without repeats': async (
+    scene,
+  ) => {
+    const { api, run } = scene;
     const PORT = String(await lastingPort());
-    const dying = await startOwnApi(system, { PORT });
+    const dying = await startOwnApi(scene, { PORT });
     const { url } = dying.api;
     const ids = await hold(api, 'rob', 20);
-    const stream = run(kit, 'stream', { servers: [url], reviewer: 'rob' });
-    const feed = run(kit, 'feed', { servers: [url], after: 0, follow: true });
+    const stream = run('stream', { servers: [url], reviewer: 'rob' });
+    const feed = run('feed', { servers: [url], after: 0, follow: true });
     await eventually(async () => seqs(feed).length > 0);
     const last = ids.at(-1) ?? '';
     let priority = 0;
@@ -147,34 +133,23 @@ function testRestart(system: TestSystem, kit: Kit): void {
     await eventually(async () => lostIds(stream).length === 5);
     await dying.end('SIGKILL');
     await lose(api, ids.slice(5, 15));
-    await startOwnApi(system, { PORT });
+    await startOwnApi(scene, { PORT });
     await lose(api, ids.slice(15));
     await eventually(async () => lostIds(stream).includes(last));
-    const sent = (await api.get('/v1/feed?limit=10000')).body
-      .trim()
-      .split('\n')
-      .map((line: string) => JSON.parse(line));
+    const sent = await wholeFeed(api);
     await eventually(async () => seqs(feed).length >= sent.length);
     await ended(stream, feed);
     expect(lostIds(stream)).toEqual(ids);
     const named = ({ seq, id, type }: Json) => ({ seq, id, type });
     const read = feed.lines('event').map((line) => named(line.event));
     expect(read.slice(0, sent.length)).toEqual(sent.map(named));
-  }, 120_000);
-}
+  },
 
-/** The feed, from its beginning and over several of its pages. */
-export function testFeed({ api }: TestSystem, kit: Kit): void {
-  const servers = [api.url];
-
-  test('S4.8 the feed is read to its end, from where the reader was', async () => {
-    await addMany(
-      api,
-      'fed',
-      numbered(1000, 'fed-').map((id) => ({ id })),
-    );
+  'S4.8 the feed is read to its end, from where the reader was': async ({ idle: { api }, run }) => {
+    const servers = [api.url];
+    await addMany(api, 'fed', numbered(1000, 'fed-'));
     await add(api, 'fed', { id: 'fed-last' });
-    const all = run(kit, 'feed', { servers, after: 0, follow: false });
+    const all = run('feed', { servers, after: 0, follow: false });
     expect(await all.exited, all.output()).toBe(0);
     const read = seqs(all);
     expect(read.length).toBeGreaterThan(1000);
@@ -182,8 +157,8 @@ export function testFeed({ api }: TestSystem, kit: Kit): void {
     const mine = all.lines('event').filter(({ event }) => event.itemId.startsWith('fed-'));
     expect(mine).toHaveLength(1001);
     expect(mine.at(-1).event).toMatchObject({ kind: 'ticket', itemId: 'fed-last', type: 'created' });
-    const rest = run(kit, 'feed', { servers, after: read.at(-3), follow: false });
+    const rest = run('feed', { servers, after: read.at(-3), follow: false });
     expect(await rest.exited, rest.output()).toBe(0);
     expect(seqs(rest).slice(0, 2)).toEqual(read.slice(-2));
-  });
-}
+  },
+};

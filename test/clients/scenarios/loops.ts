@@ -1,0 +1,154 @@
+import { expect } from 'vitest';
+import { claimed, voted } from '../../support/cases.ts';
+import { type Client, eventually } from '../../support/client.ts';
+import { began, ended, type Program } from '../driver.ts';
+import type { Scenarios } from '../scene.ts';
+import { away, failing, recorded } from '../stand-ins.ts';
+import { ofEach, scenariosOf, type WorkScenario } from './kinds.ts';
+
+const hasBegun = (loop: Program) => eventually(async () => began(loop).length === 1);
+
+/** An item is withdrawn while a handler has it: nothing more is sent for it, and the loop goes on with the next. */
+const loses =
+  (error: string, withdraw: (api: Client, id: string) => Promise<unknown>, settings: object = {}): WorkScenario =>
+  async ({ api, prepare, start, done, kind }) => {
+    const name = `lost-${error}`;
+    const [id = '', next = ''] = await prepare(name, [{ untilLost: true }, {}], { leaseSeconds: 3, ...settings });
+    const server = await recorded(api.url);
+    const loop = start(name, { servers: [server.url] });
+    await eventually(async () => began(loop).includes(id));
+    await withdraw(api, id);
+    await done([next]);
+    await eventually(async () => loop.lines('lost').length === 1);
+    await ended(loop);
+    expect(loop.lines('lost')).toEqual([{ lost: id }]);
+    expect(loop.lines('error')).toMatchObject([{ error: expect.stringContaining(error), item: id }]);
+    expect(server.calls.filter((call) => kind.ends(call, id))).toEqual([]);
+  };
+
+/** Somebody else's vote on a case of the same court. @returns its id */
+async function voteOf(juror: string, api: Client, id: string): Promise<string> {
+  const other = await claimed(api, id.replace(/-\d+$/, ''), juror);
+  await voted(api, other.id, other.token, 'seller');
+  return other.id;
+}
+
+/** What loops of several kinds do alike. */
+export const loops: Scenarios = {
+  ...ofEach(
+    {
+      job: 'S3.5 a handler that takes longer than the TTR keeps its job',
+      ticket: 'S0.7 a handler that takes longer than the lease keeps its ticket',
+      case: 'S2.5 a handler that takes longer than the lease keeps its case',
+    },
+    async ({ prepare, work, history, kind }) => {
+      const [id = ''] = await prepare('long', [{ seconds: 5 }], { leaseSeconds: 2 });
+      const loop = await work('long', [id]);
+      expect(loop.lines('began')).toMatchObject([{ began: id, ...kind.attempts[0] }]);
+      expect(await history(id)).toEqual(kind.doneOnce);
+    },
+  ),
+
+  ...ofEach(
+    {
+      task: 'S4.3 it goes on with the next server when one answers 503 or none',
+      ticket: 'S0.3 it goes on with the next server when one answers 503 or none',
+    },
+    async ({ api, prepare, work }) => {
+      const ids = await prepare('away', [{}, {}]);
+      const loop = await work('away', ids, { servers: [...(await away()), api.url] });
+      expect(loop.lines('error')).toEqual([]);
+    },
+  ),
+
+  ...ofEach(
+    {
+      ticket: 'S0.7 a reviewer is killed: their ticket goes to another one',
+      case: 'S2.5 a juror is killed: their hold ends, and another one judges',
+    },
+    async ({ prepare, start, work, history, kind }) => {
+      const [id = ''] = await prepare('killed', [{ seconds: 3 }], { leaseSeconds: 2 });
+      const dying = start('killed');
+      await hasBegun(dying);
+      dying.process.kill('SIGKILL');
+      const other = await work('killed', [id], { person: 'bob' });
+      expect(other.lines('began')).toMatchObject([{ began: id, ...kind.attempts[1] }]);
+      expect((await history(id)).filter((type) => type === 'claimed')).toHaveLength(2);
+    },
+  ),
+
+  ...ofEach(
+    {
+      task: 'S4.5 told to stop, it lets the running handler end, completes its task and begins nothing new',
+      ticket: 'S0.7 told to stop, it lets the running handler end, decides its ticket and leaves the rest to others',
+      case: 'S2.5 told to stop, it votes when the running handler has ended, and begins nothing new',
+    },
+    async ({ prepare, start, history, kind }) => {
+      const ids = await prepare('stop', Array(3).fill({ seconds: 1.5 }));
+      const loop = start('stop');
+      await hasBegun(loop);
+      await ended(loop);
+      expect(loop.lines('ended').map((line) => line.ended)).toEqual(began(loop));
+      expect(began(loop)).toHaveLength(1);
+      const untouched = kind.doneOnce.slice(0, kind.doneOnce.indexOf('created') + 1);
+      for (const id of ids) expect(await history(id)).toEqual(id === began(loop)[0] ? kind.doneOnce : untouched);
+    },
+  ),
+
+  ...ofEach(
+    {
+      ticket: 'S0.7 a decision at which the server fails each time is given up, and its ticket is given back',
+      case: 'S2.5 a vote at which the server fails each time is given up, and its case is given back',
+    },
+    async ({ api, prepare, start, history }) => {
+      const [id = ''] = await prepare('failed', [{}], { leaseSeconds: 3 });
+      const { url } = await failing(api.url, ({ path }) => /\/(decide|votes)$/.test(path), 500);
+      const loop = start('failed', { servers: [url], retrySeconds: 0.5, backoffSeconds: 60 });
+      await eventually(async () => (await history(id)).includes('released'));
+      await ended(loop);
+      expect(began(loop)).toEqual([id]);
+      expect(loop.lines('error')).toMatchObject([{ error: expect.stringContaining('Unavailable'), item: id }]);
+      expect(await history(id)).toEqual(['created', 'claimed', 'released']);
+    },
+  ),
+
+  ...scenariosOf('job', {
+    'S3.5 a handler hears that its job is gone': loses('LeaseLost', (api, id) =>
+      api.post('/v1/jobs', { command: 'delete', id }),
+    ),
+  }),
+  ...scenariosOf('ticket', {
+    'S0.4 S0.7 a held ticket that is invalidated: the handler hears of it, and nothing is sent for it': loses(
+      'NotOpen',
+      (api, id) => api.post(`/v1/tickets/${id}/invalidate`, { reason: 'gone' }),
+    ),
+    'S0.4 S0.7 a held ticket that is moved by an operator: the handler hears of it, and nothing is sent for it': loses(
+      'LeaseLost',
+      (api, id) => api.post(`/v1/tickets/${id}/transfer`, { queue: 'elsewhere' }),
+    ),
+  }),
+  ...scenariosOf('case', {
+    'S2.6 a case that is decided meanwhile: the handler hears of it, and no vote is sent': loses(
+      'NotOpen',
+      async (api, id) => {
+        while ((await voteOf('bob', api, id)) !== id);
+      },
+      { overbook: 1 },
+    ),
+  }),
+};
+
+/** What a loop does that runs its handlers in processes of their own. */
+export const processes: Scenarios = ofEach(
+  {
+    job: 'S3.5 a handler whose process dies is one that failed',
+    task: 'S4.5 a pull handler whose process dies is one that failed',
+    ticket: 'S0.7 a handler whose process dies is one that failed',
+  },
+  async ({ prepare, work, kind }) => {
+    const [id = ''] = await prepare('dies', [{ fail: 'exit', failures: 1 }]);
+    const loop = await work('dies', [id]);
+    expect(loop.lines('began')).toMatchObject(kind.attempts);
+    expect(loop.lines('error')).toMatchObject([{ text: expect.stringContaining('ended before'), item: id }]);
+  },
+);
