@@ -1,18 +1,15 @@
-import { chmodSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { isAlive } from '../../cli/servers/children.ts';
 import { type DocketChild, startChild } from '../support/child.ts';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { ownFolder } from '../support/own.ts';
 import { pidIn, processesWith } from '../support/processes.ts';
 import { published } from '../support/published.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 describe('npm start', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'docket-start-'));
-  chmodSync(dir, 0o755);
-  const data = join(dir, 'data');
+  const data = join(ownFolder('start'), 'data');
   const env = { DOCKET_DATA: data, TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0', DOCKET_CACHE: inject('cacheDir') };
   let docket: DocketChild;
 
@@ -47,22 +44,9 @@ describe('npm start', () => {
 
   test('S0.9 a second start on the same data folder is refused', async () => {
     await expect(startChild('start', env)).rejects.toThrow(/another Docket/);
+    expect(await docket.end('SIGTERM')).toBe(0);
+    expect(processesWith(data)).toEqual([]);
   });
-
-  test('SIGTERM ends everything, and a restart finds everything as it was', async () => {
-    const { body: before } = await docket.api.get('/v1/queues/kill/stats');
-    expect(await docket.end('SIGTERM')).toBe(0);
-    expect(processesWith(data)).toEqual([]);
-    docket = await startChild('start', env);
-    const { body: after } = await docket.api.get('/v1/queues/kill/stats');
-    expect({ ...after, oldestWaitingSeconds: 0, claimsPerMinute: 0 }).toEqual({
-      ...before,
-      oldestWaitingSeconds: 0,
-      claimsPerMinute: 0,
-    });
-    expect(await docket.end('SIGTERM')).toBe(0);
-    expect(processesWith(data)).toEqual([]);
-  }, 120_000);
 });
 
 test('S0.9 an API process killed right after its commits: what it committed is published', async () => {

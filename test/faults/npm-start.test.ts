@@ -1,18 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { isAlive } from '../../cli/servers/children.ts';
 import { lastingPort } from '../../cli/servers/ports.ts';
 import { type DocketChild, startChild, startNpm } from '../support/child.ts';
 import { claimOne, eventually } from '../support/client.ts';
+import { ownFolder } from '../support/own.ts';
 import { pidIn, processesWith } from '../support/processes.ts';
 import { startReceiver } from '../support/receiver.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'docket-npm-'));
-chmodSync(dir, 0o755);
+const dir = ownFolder('npm');
 const data = join(dir, 'data');
 const env = {
   DOCKET_DATA: data,
@@ -21,7 +20,6 @@ const env = {
   DOCKET_CACHE: inject('cacheDir'),
   DOCKET_ALLOW_PRIVATE_CALLBACKS: '1',
 };
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const allGone = (docket: number) =>
   eventually(async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startChild } from '../support/child.ts';
+import { settingsFor, startChild } from '../support/child.ts';
 import { claimOne } from '../support/client.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -9,10 +9,7 @@ import { add } from '../support/tickets.ts';
 test('S0.4 a process that was stopped for longer than it looks back still notifies whom it serves', async () => {
   const stores = await testStores();
   const { api } = await startTestSystem({}, { stores, role: 'api' });
-  const stopped = await startChild('api', {
-    DATABASE_URL: stores.databaseUrl,
-    TEMPORAL_ADDRESS: stores.temporalAddress,
-  });
+  const stopped = await startChild('api', settingsFor(stores));
   const stream = await openStream(stopped.api, 'reviewer=anna');
   for (const id of ['before', 'meanwhile']) {
     await add(api, 'taken', { id });

@@ -1,33 +1,23 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { afterAll, expect, inject, test } from 'vitest';
 import { keepRunning } from '../../cli/servers/supervisor.ts';
-import { startTemporal, type TemporalServer } from '../../cli/servers/temporal.ts';
+import { startTemporal } from '../../cli/servers/temporal.ts';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
+import { OwnTemporal, ownFolder } from '../support/own.ts';
 import { lastingPort } from '../support/ports.ts';
 import { published, unpublished } from '../support/published.ts';
-import { startTestSystem, testStores } from '../support/system.ts';
+import { startTestSystem } from '../support/system.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'docket-down-'));
-const port = await lastingPort();
-const uiPort = await lastingPort();
-const serve = (): Promise<TemporalServer> =>
-  startTemporal({ cli: inject('temporalCli'), dir, port, uiPort, namespace: 'default' });
-
-let temporal = await serve();
-afterAll(() => temporal.stop());
-const stores = { ...(await testStores()), namespace: 'default', temporalAddress: temporal.address };
-const { api, running } = await startTestSystem({}, { stores });
+const temporal = await OwnTemporal.start();
+const { api, running } = await startTestSystem({}, { stores: await temporal.stores() });
 
 test('S0.9 Temporal down: claims, decisions, delays and expiries go on, and the workflows agree when it is back', async () => {
   await api.put('/v1/queues/down', { leaseSeconds: 1 });
   for (const id of ['before', 'before-open']) await api.post('/v1/queues/down/tickets', { id, priority: 9, body: {} });
   await eventually(async () => (await api.get('/v1/tickets/before-open/workflow')).body.status === 'running');
 
-  process.kill(temporal.pid, 'SIGKILL');
+  temporal.kill();
   await eventually(async () => (await api.get('/readyz')).body.temporal === 'unreachable');
   expect(await api.get('/readyz')).toMatchObject({ status: 200, body: { status: 'degraded', postgres: 'ok' } });
   expect((await api.get('/v1/tickets/before/workflow')).status).toBe(503);
@@ -47,7 +37,7 @@ test('S0.9 Temporal down: claims, decisions, delays and expiries go on, and the 
   await eventually(async () => running.runtime.follower?.down);
   expect(await unpublished(running)).toBeGreaterThan(0);
 
-  temporal = await serve();
+  await temporal.start();
   await published(running, 40_000);
   await eventually(async () => (await api.get('/v1/tickets/before/workflow')).body.status === 'completed', 40_000);
   for (const id of ['before-open', 'delayed', 'later'])
@@ -62,11 +52,7 @@ test('S0.9 Temporal down: claims, decisions, delays and expiries go on, and the 
 
 const PATIENCE_MS = 4_000;
 const said: string[] = [];
-const own = {
-  dir: mkdtempSync(join(tmpdir(), 'docket-silent-')),
-  port: await lastingPort(),
-  uiPort: await lastingPort(),
-};
+const own = { dir: ownFolder('silent'), port: await lastingPort(), uiPort: await lastingPort() };
 const options = { ...own, cli: inject('temporalCli'), namespace: 'default', patienceMs: PATIENCE_MS };
 const { first, stop } = await keepRunning('Temporal', (signal) => startTemporal({ ...options, signal }), {
   say: (line) => said.push(line),

@@ -1,30 +1,16 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isFree } from '../../cli/servers/ports.ts';
-import { startTemporal, type TemporalServer } from '../../cli/servers/temporal.ts';
+import { docket } from '../support/cli.ts';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
-import { lastingPort } from '../support/ports.ts';
+import { OwnTemporal, ownFolder } from '../support/own.ts';
+import { poison } from '../support/poison.ts';
 import { published } from '../support/published.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { startTestSystem, testStores } from '../support/system.ts';
+import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate, HOUR_MS, inMs } from '../support/tasks.ts';
 
-const port = await lastingPort();
-const uiPort = await lastingPort();
-/** Each on a store of its own: the next one knows nothing of what the one before had. */
-const emptyTemporal = (): Promise<TemporalServer> => {
-  const dir = mkdtempSync(join(tmpdir(), 'docket-lost-'));
-  return startTemporal({ cli: inject('temporalCli'), dir, port, uiPort, namespace: 'default' });
-};
-
-let temporal = await emptyTemporal();
-afterAll(() => temporal.stop());
-const stores = { ...(await testStores()), namespace: 'default', temporalAddress: temporal.address };
+const temporal = await OwnTemporal.start();
+const stores = await temporal.stores();
 const { api, sql, running } = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { stores });
 
 const jobsOf = async (topic: string): Promise<Json[]> =>
@@ -39,15 +25,6 @@ async function decided(id: string, callback: object): Promise<void> {
   const { lease } = await claimOne(api, id, 'anna');
   await api.post(`/v1/tickets/${id}/decide`, { token: lease.token, decision: 'ok' });
 }
-
-/** No callback of an audit is applied until `heal` is called; `tries` says how often it was tried. */
-const poison = () =>
-  sql(`create sequence poisoned;
-       create function poison() returns trigger language plpgsql as $$ begin
-         perform nextval('poisoned'); raise 'made to fail'; end $$;
-       create trigger poison before update on review_index for each row execute function poison()`);
-const tries = async () => Number((await sql('select last_value, is_called from poisoned'))[0]?.last_value);
-const heal = () => sql('drop trigger poison on review_index');
 
 test("S0.9 Temporal's store is moved away: schedules, callbacks, verdicts, deadlines and rotations go on", async () => {
   const answers = { undelivered: 500, failed: 410 };
@@ -65,7 +42,7 @@ test("S0.9 Temporal's store is moved away: schedules, callbacks, verdicts, deadl
   await addTemplate(api, 'plain');
   await addTask(api, { id: 'hourly', executor: 'uid_u', type: 'rotate', startTime: inMs(HOUR_MS), everyMinutes: 60 });
   await api.put('/v1/reviews/stranded', { text: { status: 1 } });
-  await poison();
+  const { tries, heal } = await poison(sql, 'review_index');
   expect((await api.post('/v1/reviews/stranded/callbacks', { kind: 'text', status: 2 })).status).toBe(202);
   await api.post('/v1/queues/waits/tickets', { id: 'idle', body: {} });
   await api.post('/v1/queues/waits/tickets', { id: 'waits', body: {}, deadlineSeconds: 30 });
@@ -74,10 +51,12 @@ test("S0.9 Temporal's store is moved away: schedules, callbacks, verdicts, deadl
   for (const id of ['ticket/waits', 'ticket/idle', 'ticket/undelivered', 'rotation/hourly'])
     await eventually(() => isRunning(id));
 
-  process.kill(temporal.pid, 'SIGKILL');
+  temporal.kill();
   await heal();
+  const { port, uiPort } = temporal.ports;
   await eventually(async () => (await isFree(port)) && (await isFree(uiPort)));
-  temporal = await emptyTemporal();
+  // it knows nothing of what the one before had
+  await temporal.start(ownFolder('empty'));
   Object.assign(answers, { undelivered: 204, failed: 204 });
   const before = (await jobsOf('lost')).length;
 
@@ -92,8 +71,6 @@ test("S0.9 Temporal's store is moved away: schedules, callbacks, verdicts, deadl
   await eventually(async () => (await api.get('/v1/tickets/waits/workflow')).body.status === 'completed', 60_000);
 }, 300_000);
 
-const bin = fileURLToPath(new URL('../../cli/docket.mjs', import.meta.url));
-
 test('S0.9 docket reconcile brings back what was lost inside a store that stayed', async () => {
   const { client } = running.runtime;
   await api.post('/v1/queues/part/tickets', { id: 'part', body: {} });
@@ -104,15 +81,13 @@ test('S0.9 docket reconcile brings back what was lost inside a store that stayed
   await client.schedule.getHandle('schedule/part/each-second').delete();
   expect(await isRunning('ticket/part')).toBe(false);
 
-  const { databaseUrl } = stores;
-  const env = { ...process.env, DATABASE_URL: databaseUrl };
-  const { stdout } = await promisify(execFile)(process.execPath, [bin, 'reconcile'], { env });
-  expect(stdout).toMatch(/open/);
+  const reconcile = () => docket(['reconcile'], { DATABASE_URL: stores.databaseUrl });
+  expect(await reconcile()).toMatchObject({ code: 0, stdout: expect.stringContaining('open') });
   await eventually(() => isRunning('ticket/part'), 60_000);
   const before = (await jobsOf('part')).length;
   await eventually(async () => (await jobsOf('part')).length > before, 60_000);
   // a second time finds everything there, and harms nothing
-  await promisify(execFile)(process.execPath, [bin, 'reconcile'], { env });
+  expect((await reconcile()).code).toBe(0);
   await published(running, 60_000);
   expect(await eventTypes(api, 'part')).toEqual(['created']);
 

@@ -11,6 +11,7 @@ import { emptyDatabase, rowsOf } from '../support/database.ts';
 import { testDoctor, useAllKinds } from '../support/doctor.ts';
 import { dumped, loaded, loadedByPipe, resealed, tablesOf } from '../support/dumps.ts';
 import { feed } from '../support/feed.ts';
+import { poison } from '../support/poison.ts';
 import { published } from '../support/published.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { put } from '../support/reviews.ts';
@@ -58,8 +59,7 @@ async function leaveOpen({ api, sql }: TestSystem, callback: object) {
   expect((await decide(api, await claimOne(api, 'outcomes', 'anna'))).status).toBe(200);
   await api.put('/v1/topics/ticks/schedules/each-second', { everySeconds: 1, body: 1 });
   await put(api, 'audited', { text: { status: 1 } });
-  await sql(`create function poison() returns trigger language plpgsql as $$ begin raise 'made to fail'; end $$;
-             create trigger poison before update on review_index for each row execute function poison()`);
+  await poison(sql, 'review_index');
   expect((await api.post('/v1/reviews/audited/callbacks', { kind: 'text', status: 2 })).status).toBe(202);
   await eventually(async () => (await ticksOf(api)) > 0);
   await configure(api, 'brief', { leaseSeconds: 8 });

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, expect, inject, test, vi } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
 import { startPostgres } from '../../cli/servers/postgres.ts';
-import { startTemporal } from '../../cli/servers/temporal.ts';
 import { migrate } from '../../db/migrate.ts';
 import { docket, type Ended, ROOT, run } from '../support/cli.ts';
 import { type Client, claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
 import { useAllKinds } from '../support/doctor.ts';
+import { atEndOfFile } from '../support/endings.ts';
+import { OwnTemporal, ownFolder } from '../support/own.ts';
 import { lastingPort } from '../support/ports.ts';
 import { published } from '../support/published.ts';
 import { startTestSystem, type TestSystem } from '../support/system.ts';
@@ -17,34 +17,19 @@ import { add, addMany, decide, ticket } from '../support/tickets.ts';
 
 vi.setConfig({ testTimeout: 400_000 });
 
-const dir = mkdtempSync(join(tmpdir(), 'docket-restore-'));
-chmodSync(dir, 0o755); // as root the database runs as another user
-const [port, temporalPort, uiPort] = [await lastingPort(), await lastingPort(), await lastingPort()];
-const POSTGRES = join(dir, 'pg', 'postgres');
-const TEMPORAL = join(dir, 'temporal');
-mkdirSync(dirname(POSTGRES));
-
-const servers = {
-  postgres: () => startPostgres(POSTGRES, { port }),
-  temporal: () =>
-    startTemporal({ cli: inject('temporalCli'), dir: TEMPORAL, port: temporalPort, uiPort, namespace: 'default' }),
-};
-let postgres = await servers.postgres();
-let temporal = await servers.temporal();
+const POSTGRES = join(ownFolder('restore'), 'postgres');
+const port = await lastingPort();
+const startStore = () => startPostgres(POSTGRES, { port });
+let postgres = await startStore();
+const temporal = await OwnTemporal.start();
 const databaseUrl = postgres.url;
 await migrate(databaseUrl);
 let system: TestSystem;
-const stop = async () => {
-  await system?.stop();
-  await Promise.all([postgres.stop(), temporal.stop()]);
-};
-afterAll(async () => {
-  await stop();
-  rmSync(dir, { recursive: true, force: true });
-});
+const stop = () => Promise.all([postgres.stop(), temporal.server.stop()]);
+atEndOfFile(stop);
 
 const start = async (namespace: string): Promise<Client> => {
-  const stores = { databaseUrl, namespace, temporalAddress: temporal.address };
+  const stores = { databaseUrl, namespace, temporalAddress: temporal.server.address };
   system = await startTestSystem({ LOG_LEVEL: 'silent' }, { stores });
   return system.api;
 };
@@ -67,7 +52,7 @@ function documented(heading: string): string[] {
 /** Runs a command as it is written, for the servers of this test. */
 async function follow(command: string, namespace: string): Promise<Ended> {
   const [program = '', ...args] = command.split(' ');
-  const env = { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: namespace };
+  const env = { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporal.server.address, TEMPORAL_NAMESPACE: namespace };
   const ended = program === 'docket' ? await docket(args, env) : await run([inject('temporalCli'), ...args], env);
   expect([command, ended.code, ended.stderr]).toEqual([command, 0, '']);
   return ended;
@@ -118,17 +103,19 @@ test('S0.9 a backup of Temporal, or of PostgreSQL, that is older than the other 
   ]);
   await published(system.running, 60_000);
   const before = await acknowledged();
+  await system.stop();
   await stop();
-  for (const store of [POSTGRES, TEMPORAL]) await copy(store, `${store}.backup`);
+  for (const store of [POSTGRES, temporal.dir]) await copy(store, `${store}.backup`);
 
-  [postgres, temporal] = await Promise.all([servers.postgres(), servers.temporal()]);
+  postgres = await startStore();
+  await temporal.start();
   api = await start('default');
   const { held, late } = await goOn(api);
 
   await system.stop();
-  await temporal.stop();
-  await restore(TEMPORAL);
-  temporal = await servers.temporal();
+  await temporal.server.stop();
+  await restore(temporal.dir);
+  await temporal.start();
   api = await restored(documented('### After a restore of Temporal'), 'default');
   expect((await workflowOf(api, 'later')).status).toBe('running');
   expect((await workflowOf(api, held.id)).status).toBe('completed');
@@ -137,7 +124,7 @@ test('S0.9 a backup of Temporal, or of PostgreSQL, that is older than the other 
   await system.stop();
   await postgres.stop();
   await restore(POSTGRES);
-  postgres = await servers.postgres();
+  postgres = await startStore();
   api = await restored(documented('### After a restore of PostgreSQL'), 'docket-2', 'docket migrate');
   expect(await acknowledged()).toEqual(before);
   expect((await api.get('/v1/tickets/later')).status).toBe(404);

@@ -1,28 +1,16 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, inject, test } from 'vitest';
-import { startTemporal } from '../../cli/servers/temporal.ts';
-import { type DocketChild, startChild } from '../support/child.ts';
+import { expect, test } from 'vitest';
+import { type DocketChild, settingsFor, startChild } from '../support/child.ts';
 import { eventually, type Json } from '../support/client.ts';
-import { lastingPort } from '../support/ports.ts';
+import { OwnTemporal } from '../support/own.ts';
 import { drop, logOf, put, stores as storesOf } from '../support/reviews.ts';
-import { startTestSystem, testStores } from '../support/system.ts';
+import { startTestSystem } from '../support/system.ts';
 import { oracle, type Sent, targetsOf } from './oracle.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'docket-reviews-'));
-const [port, uiPort] = [await lastingPort(), await lastingPort()];
-const serve = () => startTemporal({ cli: inject('temporalCli'), dir, port, uiPort, namespace: 'default' });
-let temporal = await serve();
-afterAll(() => temporal.stop());
-const stores = { ...(await testStores()), namespace: 'default', temporalAddress: temporal.address };
+const temporal = await OwnTemporal.start();
+const stores = await temporal.stores();
 const { api, sql } = await startTestSystem({}, { role: 'api', stores });
-const env = {
-  DATABASE_URL: stores.databaseUrl,
-  TEMPORAL_ADDRESS: temporal.address,
-  DOCKET_CACHE: inject('cacheDir'),
-};
+const env = settingsFor(stores);
 
 const REVIEWS = 20;
 const DOWN_MS = 60_000;
@@ -100,7 +88,7 @@ test('S1.2 Temporal down while callbacks come: all are taken, and all are applie
   await create('down');
   const worker = await startChild('worker', env);
   await flood('down', 0, 200);
-  process.kill(temporal.pid, 'SIGKILL');
+  temporal.kill();
   for (let next = 200; next < 400; next++) {
     const id = `down-${next % REVIEWS}`;
     await drop(api, id, {
@@ -112,7 +100,7 @@ test('S1.2 Temporal down while callbacks come: all are taken, and all are applie
     await sleep(DOWN_MS / 200);
   }
   expect((await sql("select 1 from review_callback where outcome = 'pending'")).length).toBeGreaterThan(0);
-  temporal = await serve();
+  await temporal.start();
   await complete('down', 400);
   await worker.end('SIGTERM');
 }, 240_000);
