@@ -4,7 +4,7 @@ import { startTestSystem } from '../support/system.ts';
 import { ADDED, DONE, delayQueueClient, failed } from './client.ts';
 
 const { api, running } = await startTestSystem({ DELAY_QUEUE_PORT: '0' }, { role: 'api' });
-const { push, pop, finish, remove, get, post } = delayQueueClient(running.delayQueue?.port ?? 0);
+const { push, pop, finish, remove, get } = delayQueueClient(running.delayQueue?.port ?? 0);
 
 const command = async (name: string, fields: object): Promise<Json> =>
   (await api.post('/v1/jobs', { command: name, ...fields })).body;
@@ -92,29 +92,16 @@ test('S3.8 finish ends the job whoever has it, and a token that is no longer liv
     return popped.id ? popped : undefined;
   });
   expect(await finish('fence')).toEqual(DONE);
-  expect(await command('finish', { id: 'fence', token: current.token })).toMatchObject({
-    success: false,
-    code: 'not_open',
-  });
+  const late = await command('finish', { id: 'fence', token: current.token });
+  expect(late).toMatchObject({ success: false, code: 'not_open' });
 });
 
 test('S3.8 a push that is repeated is fine while the job is open; its id stands for one job for ever', async () => {
-  expect(await push({ id: 'once', topic: 'once' })).toEqual(ADDED);
-  expect(await push({ id: 'once', topic: 'once' })).toEqual(ADDED);
-  expect(await push({ id: 'once', topic: 'once', body: 'other' })).toEqual(
-    failed('job once exists with other content'),
-  );
+  const once = { id: 'once', topic: 'once' };
+  for (let n = 0; n < 2; n++) expect(await push(once)).toEqual(ADDED);
+  expect(await push({ ...once, body: 'other' })).toEqual(failed('job once exists with other content'));
   await pop('once');
   await finish('once');
-  const { status, body } = await post('/push', {
-    id: 'once',
-    topic: 'once',
-    delay: 1,
-    ttr: 60,
-    body: '{"uid": 10829378}',
-  });
-  expect([status, body]).toEqual([
-    200,
-    { code: 1, message: 'job once is finished: push it with another id', data: null },
-  ]);
+  const finished = 'job once is finished: push it with another id';
+  expect(await push(once)).toEqual(failed(finished));
 });
