@@ -5,7 +5,8 @@ import { OwnTemporal, ownFolder } from '../support/own.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const temporal = await OwnTemporal.start();
+// the development server makes the namespace `default` whatever it is told
+const temporal = await OwnTemporal.start('mine');
 
 test('S0.10 a worker that dies, because Temporal came back without its namespace, is started again', async () => {
   const stores = await temporal.stores();

@@ -18,22 +18,25 @@ export function ownFolder(name: string): string {
 /** A Temporal server of the test file's own, which can be ended and started again on the same ports. */
 export class OwnTemporal {
   readonly ports: { port: number; uiPort: number };
+  readonly namespace: string;
   readonly dir = join(ownFolder('temporal'), 'store');
   server!: TemporalServer;
 
-  private constructor(ports: OwnTemporal['ports']) {
+  private constructor(ports: OwnTemporal['ports'], namespace: string) {
     this.ports = ports;
+    this.namespace = namespace;
     atEndOfFile(() => this.server.stop());
   }
 
-  static async start(): Promise<OwnTemporal> {
-    const temporal = new OwnTemporal({ port: await lastingPort(), uiPort: await lastingPort() });
+  static async start(namespace = 'default'): Promise<OwnTemporal> {
+    const ports = { port: await lastingPort(), uiPort: await lastingPort() };
+    const temporal = new OwnTemporal(ports, namespace);
     await temporal.start();
     return temporal;
   }
 
   /** @param dir where its store is */
-  async start(dir = this.dir, namespace = 'default'): Promise<void> {
+  async start(dir = this.dir, namespace = this.namespace): Promise<void> {
     this.server = await startTemporal({ cli: inject('temporalCli'), dir, namespace, ...this.ports });
   }
 
@@ -41,8 +44,8 @@ export class OwnTemporal {
     process.kill(this.server.pid, 'SIGKILL');
   }
 
-  /** Its default namespace with a database. */
+  /** Its namespace with a database. */
   async stores(): Promise<TestStores> {
-    return { ...(await testStores()), namespace: 'default', temporalAddress: this.server.address };
+    return { ...(await testStores()), namespace: this.namespace, temporalAddress: this.server.address };
   }
 }
