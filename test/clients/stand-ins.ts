@@ -126,8 +126,7 @@ export function failing(url: string, fails: (call: Call) => boolean, status = 50
 }
 
 /** Serves until the test ends. @returns its URL */
-export const served = (listener: RequestListener): Promise<string> =>
-  listening(createServer(listener), onTestFinished);
+export const served = (listener: RequestListener): Promise<string> => listening(createServer(listener), onTestFinished);
 
 async function standIn(
   answer: (call: Call, request: IncomingMessage, response: ServerResponse) => Promise<unknown>,
