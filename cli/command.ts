@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../runtime/config.ts';
 import { type Guide, guide, pathOf } from './help.ts';
-import { Misused } from './misused.ts';
 
 export type Run = (config: Config, ...given: never[]) => Promise<void>;
 
-/**
- * A command that runs `load`'s function with the environment, its arguments and its options. What it throws is printed in a line
- * or few.
- */
-export function add(parent: Command, name: string, help: Guide, load: () => Promise<Run>): Command {
+/** A command line that cannot be understood: exit code 2. */
+export class Misused extends Error {}
+
+/** Adds a command that runs a function with the environment, arguments and options. Errors are printed in a few lines. */
+export function add(parent: Command, name: string, load: () => Promise<Run>, help: Guide): Command {
   const command = guide(parent.command(name), help);
   return command.action(async (...given: unknown[]) => {
     try {

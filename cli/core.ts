@@ -34,27 +34,27 @@ interface CoreOptions {
   config: Config;
   stores: Stores;
   log: Log;
-  /** Where others reach it; null: nowhere. */
+  /** The URL under which others reach it; null: none. */
   url: string | null;
 }
 
-/** What a process has beside the ports on which it listens. */
+/** A process without the ports on which it listens. */
 export interface Core {
-  /** Its name among all processes; another one at each start. */
+  /** Its name among all processes, a new one at each start. */
   node: string;
   runtime: Runtime;
   ctx: Context;
-  /** What calls are answered with; null for a worker. */
+  /** Answers calls; null for a worker. */
   api: Api | null;
   /** Runs workflows and activities until it is stopped. */
   startWorker(): Promise<{ stop(): Promise<void> }>;
-  /** Long polls and streams are answered at once, so that connections can be closed. */
+  /** Answers long polls and streams at once, so that connections can be closed. */
   endCalls(): void;
   /** After the worker and all listeners. */
   stop(): Promise<void>;
 }
 
-/** Lines are written together: a write for each costs a call a tenth of its CPU. What is left at an exit is written then. */
+/** Lines are written in groups: a write for each costs a call a tenth of its CPU. An exit writes the rest. */
 const LOG = { minLength: 8_192, periodicFlush: 50 };
 
 export const createLog = (config: Config, role: Role) =>
@@ -65,7 +65,7 @@ const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
 
 /** @throws Error with a message for the terminal where PostgreSQL cannot be reached */
 export async function startCore({ role, config, stores, log, url }: CoreOptions): Promise<Core> {
-  // else it would be found out at the first clearing only
+  // otherwise the first clearing would fail
   if (role !== 'api' && config.archive !== undefined) needFolder(config.archive, 'DOCKET_ARCHIVE');
   const temporal = temporalOptions(config, stores.temporalAddress);
   // no retries below ours: they would go on after the connection is closed
@@ -107,8 +107,8 @@ export async function startCore({ role, config, stores, log, url }: CoreOptions)
 }
 
 /**
- * The SDK keeps a call's deadline in an AsyncLocalStorage. On Node 20 one that was used once makes every promise of the
- * process dearer, so it is switched off while Temporal isn't asked: an API process does so seldom, by probes mostly.
+ * The SDK keeps a call's deadline in an AsyncLocalStorage. On Node 20, once used, it makes every promise of the process
+ * slower, so it is switched off between calls to Temporal: an API process makes few, mostly probes.
  */
 function forgetDeadlines(connection: Connection): void {
   const withDeadline = connection.withDeadline.bind(connection);
@@ -124,7 +124,7 @@ function forgetDeadlines(connection: Connection): void {
   };
 }
 
-/** A worker that dies, because Temporal was away or did not know its namespace, is started again. */
+/** Restarts the worker when it fails because Temporal cannot be reached or does not know its namespace. */
 async function workerOf(ctx: Context, config: Config, temporal: ReturnType<typeof temporalOptions>) {
   const start = async () => {
     const fail = (error: unknown) => {

@@ -14,7 +14,7 @@ const FORM = 'postgres://user:password@host:5432/database';
 export const withStore = (config: Config, work: (db: Db) => Promise<void>): Promise<void> =>
   withStoreUrl(config, (url) => withDatabase(url, work));
 
-/** The same, for what has connections of its own. */
+/** The same for work that opens its own connections. */
 export async function withStoreUrl(config: Config, work: (url: string) => Promise<void>): Promise<void> {
   const database = databaseOf(config);
   try {
@@ -30,7 +30,7 @@ export function needDatabaseUrl({ databaseUrl }: Config): string {
   return databaseUrl;
 }
 
-/** A running system leaves the URL of its database in a file of its data folder. */
+/** A running system writes the URL of its database into a file of its data folder. */
 function databaseOf({ databaseUrl, dataDir }: Config): Database {
   if (databaseUrl) return { url: databaseUrl, setting: 'DATABASE_URL' };
   const file = join(dataDir, 'database.url');

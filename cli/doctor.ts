@@ -1,23 +1,22 @@
 import { Client, Connection } from '@temporalio/client';
 import type { Config } from '../runtime/config.ts';
 import { Secrets } from '../runtime/secrets.ts';
+import { VERSION } from '../runtime/version.ts';
 import { findingOf, type Result } from '../services/doctor/checks.ts';
 import { diagnose } from '../services/doctor/doctor.ts';
 import { withStore } from './database.ts';
 import { startedTemporal, temporalFailure, temporalOptions } from './temporal.ts';
 
-/** Options of `docket doctor`, as they were given. */
-export interface DoctorCommandOptions {
+interface Options {
   repair?: boolean;
   json?: boolean;
   deep?: boolean;
 }
 
-/** Looks at a live system and says what is wrong with it. Exit code 1 where something is broken. */
+/** Checks a live system and prints what is wrong with it. Exit code 1 where something is broken. */
 export async function doctorCommand(
   config: Config,
-  { repair = false, json = false, deep = false }: DoctorCommandOptions,
-  version: string,
+  { repair = false, json = false, deep = false }: Options,
 ): Promise<void> {
   const temporal = temporalOptions(config, startedTemporal(config));
   const connection = Connection.lazy(temporal.connection);
@@ -26,7 +25,8 @@ export async function doctorCommand(
   const failure = (error: unknown) => temporalFailure(error, temporal);
   try {
     await withStore(config, async (db) => {
-      const results = await diagnose({ db, client, version, secrets, deep, repair, temporalFailure: failure });
+      const options = { version: VERSION, secrets, deep, repair, temporalFailure: failure };
+      const results = await diagnose({ db, client, ...options });
       const findings = results.flatMap((result) => findingOf(result) ?? []);
       const broken = findings.filter(({ severity, count }) => severity === 'broken' && count > 0);
       console.log(
@@ -43,7 +43,7 @@ export async function doctorCommand(
 
 const NAME_WIDTH = 20;
 
-/** A result for a person: one line, and what to do where something was found. */
+/** A result as lines for a person, with advice where something was found. */
 function linesOf(result: Result): string[] {
   const { check } = result;
   const finding = findingOf(result);

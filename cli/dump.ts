@@ -3,23 +3,21 @@ import { pipeline } from 'node:stream/promises';
 import type { Config } from '../runtime/config.ts';
 import { dump } from '../runtime/database.ts';
 import { reasonOf } from '../runtime/failures.ts';
+import { VERSION } from '../runtime/version.ts';
 import { withStoreUrl } from './database.ts';
 
 const OWNER_ONLY = 0o600;
 
-/**
- * `docket dump`: all of the database to a file, or to standard output.
- * @param version of this program
- */
-export async function dumpCommand(config: Config, file: string | undefined, version: string): Promise<void> {
+/** `docket dump`: all of the database to a file, or to standard output. */
+export async function dumpCommand(config: Config, file: string | undefined): Promise<void> {
   await withStoreUrl(config, async (url) => {
-    if (file === undefined) return write('standard output', process.stdout, dump(url, version));
-    // a file that is there may be the backup before
+    if (file === undefined) return write('standard output', process.stdout, dump(url, VERSION));
+    // an existing file may be the previous backup
     const handle = await open(file, 'wx', OWNER_ONLY).catch((error: unknown) => {
       throw unwritable(file, error);
     });
     try {
-      await write(file, handle.createWriteStream({ flush: true }), dump(url, version));
+      await write(file, handle.createWriteStream({ flush: true }), dump(url, VERSION));
     } catch (error) {
       await rm(file, { force: true });
       throw error;
@@ -30,7 +28,7 @@ export async function dumpCommand(config: Config, file: string | undefined, vers
   });
 }
 
-/** @throws Error that says why it cannot be written; what the database says, as it is */
+/** @throws Error that says why it cannot be written; errors of the database as they are */
 async function write(name: string, out: NodeJS.WritableStream, chunks: AsyncIterable<Buffer>): Promise<void> {
   let failure: unknown;
   const read = async function* () {

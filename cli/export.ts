@@ -1,15 +1,14 @@
 import type { Config } from '../runtime/config.ts';
+import { Misused } from './command.ts';
 import { openElasticsearch } from './exporting/elasticsearch.ts';
 import { openFile } from './exporting/file.ts';
 import { openPostgres } from './exporting/postgres.ts';
-import { Retries } from './exporting/retries.ts';
+import { type Retries, retrying } from './exporting/retries.ts';
 import { runExport } from './exporting/run.ts';
 import { Source } from './exporting/source.ts';
 import type { Target } from './exporting/target.ts';
-import { Misused } from './misused.ts';
 
-/** Options of `docket export`, as they were given. */
-export interface ExportOptions {
+interface Options {
   to: 'file' | 'postgres' | 'elasticsearch';
   from?: string;
   key?: string;
@@ -20,8 +19,8 @@ export interface ExportOptions {
   index?: string;
 }
 
-/** What each target takes of the options above. */
-const TAKES: Record<ExportOptions['to'], string[]> = {
+/** The options above that belong to one target. */
+const TAKES: Record<Options['to'], string[]> = {
   file: ['file'],
   postgres: ['url', 'table'],
   elasticsearch: ['url', 'index'],
@@ -32,16 +31,15 @@ const HTTP = ['http:', 'https:'];
 
 /**
  * `docket export`: the feed to a file, a table or an index. Ends the process.
- * @throws Misused for options that do not fit; Error that names what could not be reached or used
+ * @throws Misused for options that do not fit; Error that names the server, file or table that cannot be used
  */
-export async function exportCommand(config: Config, options: ExportOptions): Promise<void> {
+export async function exportCommand(config: Config, options: Options): Promise<void> {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   const { signal } = stop;
   const { to, from, follow = false } = options;
-  const retries = new Retries(follow ? Number.POSITIVE_INFINITY : TRIES, signal, (line) =>
-    console.error(`docket export: ${line}`),
-  );
+  const say = (line: string) => console.error(`docket export: ${line}`);
+  const retries = retrying(follow ? Number.POSITIVE_INFINITY : TRIES, signal, say);
   const open = targetOf(options, signal, retries);
   const url = address('--from', from ?? `http://127.0.0.1:${config.port}`, HTTP);
   if (new URL(url).username !== '') throw new Misused('--from must not have a user or a password: a key goes to --key');
@@ -54,7 +52,7 @@ export async function exportCommand(config: Config, options: ExportOptions): Pro
   process.exit(0);
 }
 
-function targetOf(options: ExportOptions, signal: AbortSignal, retries: Retries): () => Promise<Target> {
+function targetOf(options: Options, signal: AbortSignal, retries: Retries): () => Promise<Target> {
   const takes = TAKES[options.to];
   const foreign = ['file', 'url', 'table', 'index'].find((o) => o in options && !takes.includes(o));
   if (foreign) throw new Misused(`--${foreign} is not for --to ${options.to}`);
@@ -73,7 +71,7 @@ function targetOf(options: ExportOptions, signal: AbortSignal, retries: Retries)
   return () => openElasticsearch({ url, index, signal, retries });
 }
 
-/** @throws Misused without the value, which may hold a password */
+/** @throws Misused, which does not quote the value: it may hold a password */
 function address(option: string, value: string | undefined, protocols: string[]): string {
   if (value === undefined) throw new Misused(`${option} is missing`);
   if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol))

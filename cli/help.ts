@@ -3,15 +3,15 @@ import { type Setting, settingTexts } from '../runtime/config.ts';
 
 const WIDTH = 80;
 
-/** What the help of a command says besides its options. */
+/** The help of a command, besides its options. */
 export interface Guide {
   /** A few words, for the list of all commands. */
   summary: string;
-  /** Lines are joined, paragraphs stay. */
+  /** The lines of a paragraph are joined. */
   description: string;
   /** Environment variables that it reads. */
   reads?: readonly Setting[];
-  /** Command lines, each with what it does. */
+  /** Command lines, each with its effect. */
   examples: readonly (readonly [line: string, does: string])[];
 }
 

@@ -4,11 +4,12 @@ import { NewKey, QueuePattern, type Role } from '../contract/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import * as adminLog from '../services/access/admin-log.ts';
 import * as keys from '../services/access/keys.ts';
+import { Misused } from './command.ts';
 import { withStore } from './database.ts';
-import { Misused } from './misused.ts';
 
 const MAX_LISTED = 100_000;
-/** By whom, for the admin log. In a container the user may have no name. */
+
+/** The actor for the admin log. In a container the user may have no name. */
 function called() {
   let user = `user ${process.getuid?.()}`;
   try {
@@ -17,8 +18,7 @@ function called() {
   return { keyId: null, actor: `${user}, on the command line`, requestId: null };
 }
 
-/** Options of `docket key create`, as they were given. */
-export interface NewKeyOptions {
+interface Options {
   role: Role;
   subject?: string;
   name?: string;
@@ -32,7 +32,7 @@ export interface NewKeyOptions {
  * Makes a key and prints it.
  * @throws Misused for options that do not fit
  */
-export async function createKey(config: Config, options: NewKeyOptions): Promise<void> {
+export async function createKey(config: Config, options: Options): Promise<void> {
   const { role, subject = null, expires: expiresAt = null } = options;
   const queues = options.queues?.split(',') ?? null;
   if (role === 'reviewer' && subject === null) throw new Misused('a reviewer key needs --subject: who it speaks for');
@@ -54,11 +54,8 @@ export async function createKey(config: Config, options: NewKeyOptions): Promise
   const wanted = { name: options.name ?? subject ?? role, role, subject, queues, expiresAt, callsPerSecond };
   await withStore(config, async (db) => {
     const create = async () => ({ status: 201, ...(await keys.create({ db }, wanted)) });
-    const { row, key } = await adminLog.record(
-      { db },
-      { ...called(), operation: 'addKey', path: '/v1/keys', body: wanted },
-      create,
-    );
+    const call = { ...called(), operation: 'addKey', path: '/v1/keys', body: wanted };
+    const { row, key } = await adminLog.record({ db }, call, create);
     console.log(`${key}\n\nThis is the only time the key is shown. Its id is ${row.id}.`);
   });
 }

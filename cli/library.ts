@@ -33,11 +33,11 @@ export interface Docket {
   stop(): Promise<void>;
 }
 
-/** Nothing is in front of it, so nothing is open without a key unless that is asked for. */
+/** No proxy protects it, so keys are required unless the program says otherwise. */
 const DEFAULTS = { DOCKET_AUTH: 'keys' };
 
 /**
- * Brings the schema to that of this release, and does nothing where it is there already.
+ * Brings the schema to that of this release. Does nothing where it is up to date.
  * @param log is given a line for each step
  * @returns the names of the steps that were applied
  */
@@ -47,7 +47,7 @@ export function migrate(databaseUrl: string, log?: (line: string) => void): Prom
 
 /**
  * Docket inside another program (docs/library.md). It opens no port, starts no server and catches no signal.
- * @throws Error that names what is wrong with the settings, or what cannot be reached
+ * @throws Error that names the wrong setting, or the server that cannot be reached
  */
 export async function createDocket(options: DocketOptions): Promise<Docket> {
   const { databaseUrl, temporalAddress, role = 'all', basePath = '', settings = {}, limits } = options;
@@ -59,7 +59,7 @@ export async function createDocket(options: DocketOptions): Promise<Docket> {
   const core = await startCore({ role, config, stores, log, url: config.publicUrl ?? null });
   const closing = new AbortController();
   const { app, worker } = await serving(core, role, basePath, closing.signal).catch(async (error: unknown) => {
-    // the program may go on without it: nothing of it may stay
+    // the program may go on without Docket: none of its parts may stay
     closing.abort();
     core.endCalls();
     await core.stop().catch((reason: Error) => log.warn({ err: reason.message }, 'not everything could be stopped'));
@@ -85,7 +85,7 @@ export async function createDocket(options: DocketOptions): Promise<Docket> {
 
 async function serving(core: Core, role: Role, basePath: string, closing: AbortSignal) {
   const { api } = core;
-  // it begins with paths of its own, so a larger app cannot have it
+  // its paths begin at the root, so it does not work under another path
   api?.console.fail();
   const app = api && (await createApp(api, basePath));
   if (api) reachTemporal(api, closing);

@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import type { Config } from '../runtime/config.ts';
 import { checkDump, load } from '../runtime/database.ts';
 import { reasonOf } from '../runtime/failures.ts';
+import { Misused } from './command.ts';
 import { withStoreUrl } from './database.ts';
-import { Misused } from './misused.ts';
 
 const CHUNK = 1024 * 1024;
 const STDIN = 'standard input';
@@ -17,7 +17,7 @@ export async function loadCommand(config: Config, file: string | undefined): Pro
   if (file === undefined && process.stdin.isTTY)
     throw new Misused('the file is missing: name one that docket dump has written, or give it on standard input');
   await withStoreUrl(config, async (url) => {
-    // all of it first, so that a file that is not whole changes nothing; what is no file can be read once only
+    // all of it first, so that an incomplete file changes nothing; a pipe can be read only once
     if (file !== undefined && (await isFile(file))) await checkDump(chunksOf(file), file);
     const { rows, docket, at } = await load(url, chunksOf(file), file ?? STDIN, (line) => console.log(line));
     const all = [...rows.values()].reduce((sum, n) => sum + n, 0);

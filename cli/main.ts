@@ -11,12 +11,12 @@ try {
   process.exitCode = error.exitCode === 0 ? 0 : MISUSED;
 }
 
-/** What is to be parsed: `help x` is `x --help`, and nothing at all asks for help. */
+/** The arguments to parse: `help x` is `x --help`, and an empty command line asks for help. */
 function wanted(given: string[]): string[] {
   const args = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
   if (args.length === 0) return ['--help'];
   const name = args.find((arg) => !arg.startsWith('-'));
   const isKnown = name === undefined || program.commands.some((command) => command.name() === name);
-  // alone, because with --help the parser shows the help of all and does not name what is wrong
+  // alone, because with --help the parser shows the general help and does not name the wrong word
   return isKnown ? args : [name];
 }

@@ -1,29 +1,19 @@
 import { Registry } from 'prom-client';
 import { type Listening, listenHttp } from '../api/listening.ts';
-import type { Config } from '../runtime/config.ts';
 import type { ListenAddress } from '../runtime/failures.ts';
 import { sdkMetrics } from '../worker/sdk.ts';
 import { freePort } from './servers/ports.ts';
 
-/** `/metrics` on a port of its own (`METRICS_PORT`), for workers, and for whoever keeps it apart from the API. */
+/** `/metrics` on a port of its own (`METRICS_PORT`): for workers, and to keep it apart from the API. */
 interface MetricsPort extends Pick<Listening, 'address' | 'port' | 'close'> {
-  /** Where the Temporal SDK is to serve its own, which are shown here with ours. */
+  /** The port on which the Temporal SDK has to serve its metrics, which are shown with Docket's. */
   readonly sdkPort: number;
-  /** Answers from now on with this text. */
+  /** Begins to answer with this text. */
   open(text: () => Promise<string>): void;
 }
 
-/** Where it listens, and the settings that say so; undefined: nowhere. */
-export const metricsAddress = ({ metricsPort: port, metricsHost: host }: Config): ListenAddress | undefined =>
-  port === undefined ? undefined : { host, port, settings: { host: 'METRICS_HOST', port: 'METRICS_PORT' } };
-
-/**
- * Binds the port; null: there is to be none.
- * @throws Error with a message for the terminal when nothing can listen there
- */
-export async function bindMetrics(config: Config): Promise<MetricsPort | null> {
-  const where = metricsAddress(config);
-  if (!where) return null;
+/** @throws Error with a message for the terminal when nothing can listen there */
+export async function bindMetrics(where: ListenAddress): Promise<MetricsPort> {
   const { address, port, open, close } = await listenHttp(where);
   return {
     ...{ address, port, close },

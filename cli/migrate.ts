@@ -8,7 +8,7 @@ import { isWithoutNamespace, temporalFailure, temporalOptions } from './temporal
 
 const KEYWORD = 2;
 
-/** Brings both stores to what this version needs. Safe to repeat. */
+/** Brings the schema of both stores to this version. Safe to repeat. */
 export async function migrateCommand(config: Config): Promise<void> {
   const url = needDatabaseUrl(config);
   const applied = await migrate(url, (line) => console.log(line)).catch((error: unknown) => {

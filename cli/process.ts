@@ -10,28 +10,29 @@ import type { ListenAddress } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { installRuntime } from '../worker/sdk.ts';
 import { type Core, createLog, type Role, type Stores, startCore } from './core.ts';
-import { bindMetrics, metricsAddress } from './metrics.ts';
+import { bindMetrics } from './metrics.ts';
 import { findSite } from './servers/site.ts';
 
 export interface RunningProcess extends Pick<Core, 'runtime' | 'ctx'> {
-  /** Where the API listens; null for a worker. */
+  /** The URL of the API; null for a worker. */
   url: string | null;
-  /** Where beanstalkd's protocol is spoken; null where it isn't. */
+  /** The listener of beanstalkd's protocol; this one and the next two are null where they are switched off. */
   beanstalkd: Pick<Beanstalkd, 'address' | 'port' | 'drain'> | null;
-  /** Where the API of the Go delay-queue is spoken; null where it isn't. */
+  /** The listener of the Go delay-queue's API. */
   delayQueue: Pick<Listening, 'address' | 'port'> | null;
-  /** Where /metrics has a port of its own; null where it has none. */
+  /** The listener for /metrics alone. */
   metrics: Pick<Listening, 'address' | 'port'> | null;
   stop(): Promise<void>;
 }
 
-/** Runs the API, the worker, or both, on stores that are there already. */
+/** Runs the API, the worker, or both, on stores that run already. */
 export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {
   const log = createLog(config, role);
-  const metrics = await bindMetrics(config);
+  const addresses = listenAddresses(config);
+  const metrics = addresses.metrics ? await bindMetrics(addresses.metrics) : null;
   if (role !== 'api') installRuntime(log, metrics?.sdkPort);
   const closing = new AbortController();
-  const ports = role === 'worker' ? null : await reservePorts(config);
+  const ports = role === 'worker' ? null : await reservePorts(addresses);
   const url = ports && `http://${ports.http.address}`;
   const core = await startCore({ role, config, stores, log, url: ports && (config.publicUrl ?? url) });
   const { node, api, runtime, ctx } = core;
@@ -43,11 +44,8 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   metrics?.open(api?.metrics.text ?? (() => runtime.metrics.registry.metrics()));
   const worker = role === 'api' ? null : await core.startWorker();
   const { beanstalkd = null, delayQueue = null } = ports ?? {};
-  const spoken = {
-    ...{ beanstalkd: beanstalkd?.address, delayQueue: delayQueue?.address },
-    metrics: metrics?.address,
-  };
-  log.info({ node, url, ...spoken }, 'started');
+  const also = { beanstalkd: beanstalkd?.address, delayQueue: delayQueue?.address, metrics: metrics?.address };
+  log.info({ node, url, ...also }, 'started');
   return {
     url,
     ...{ beanstalkd, delayQueue, metrics },
@@ -67,7 +65,7 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   };
 }
 
-/** Shows the console as soon as its files are there. Without them the API works all the same. */
+/** Serves the console once its files are built. The API does not wait for them. */
 async function openConsole(console: Console, { cacheDir }: Config, log: Log, closing: AbortSignal): Promise<void> {
   try {
     console.load(await findSite(cacheDir, closing));
@@ -78,13 +76,7 @@ async function openConsole(console: Console, { cacheDir }: Config, log: Log, clo
   }
 }
 
-interface Ports {
-  http: Listening;
-  beanstalkd: Beanstalkd | null;
-  delayQueue: Listening | null;
-}
-
-/** Where a process that serves callers listens, and the settings that say so; undefined where a protocol isn't spoken. */
+/** The addresses of an API process, with the settings that choose them; undefined where a protocol is switched off. */
 export function listenAddresses(config: Config) {
   const at = (name: string, host: string, port: number | undefined): ListenAddress | undefined =>
     port === undefined ? undefined : { host, port, settings: { host: `${name}_HOST`, port: `${name}_PORT` } };
@@ -92,19 +84,20 @@ export function listenAddresses(config: Config) {
     http: { host: config.host, port: config.port, settings: { host: 'HOST', port: 'PORT' } },
     beanstalkd: at('BEANSTALKD', config.beanstalkdHost, config.beanstalkdPort),
     delayQueue: at('DELAY_QUEUE', config.delayQueueHost, config.delayQueuePort),
-    metrics: metricsAddress(config),
+    metrics: at('METRICS', config.metricsHost, config.metricsPort),
   };
 }
 
-/** Binds all ports before anything else is done with them, so that a taken one is said at once. */
-async function reservePorts(config: Config): Promise<Ports> {
-  const { http, beanstalkd, delayQueue } = listenAddresses(config);
+/** Binds all ports before anything else is started, so that a taken one is reported at once. */
+async function reservePorts({ http, beanstalkd, delayQueue }: ReturnType<typeof listenAddresses>) {
   return {
     http: await listenHttp(http),
     beanstalkd: beanstalkd ? await listenBeanstalkd(beanstalkd) : null,
     delayQueue: delayQueue ? await listenHttp(delayQueue) : null,
   };
 }
+
+type Ports = Awaited<ReturnType<typeof reservePorts>>;
 
 async function openPorts(ports: Ports, api: Api, { delayQueueHost }: Config): Promise<void> {
   ports.http.open((await createApp(api)).fetch);

@@ -3,10 +3,7 @@ import { ROLES } from '../contract/roles.ts';
 import type { Setting } from '../runtime/config.ts';
 import { VERSION } from '../runtime/version.ts';
 import { add, type Run } from './command.ts';
-import type { DoctorCommandOptions } from './doctor.ts';
-import type { ExportOptions } from './export.ts';
-import { type Guide, guide } from './help.ts';
-import type { NewKeyOptions } from './keys.ts';
+import { guide } from './help.ts';
 
 const STORES: Setting[] = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
 const OWN_SERVERS: Setting[] = ['DOCKET_DATA', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'TEMPORAL_CLI'];
@@ -17,21 +14,13 @@ const API: Setting[] = [
   ...(['DOCKET_OIDC_ISSUER', 'DOCKET_OIDC_CLIENT_ID', 'DOCKET_OIDC_CLIENT_SECRET'] as const),
   ...(['DOCKET_MAX_ROTATIONS', 'DOCKET_IMAGE_HOSTS'] as const),
 ];
-const WORKER: Setting[] = [...(['DOCKET_RETENTION_DAYS', 'DOCKET_ARCHIVE'] as const)];
+const WORKER: Setting[] = ['DOCKET_RETENTION_DAYS', 'DOCKET_ARCHIVE'];
 const BOTH: Setting[] = [
-  ...(['DOCKET_ALLOW_PRIVATE_CALLBACKS', 'DOCKET_PACEMAKER'] as const),
-  ...([
-    'METRICS_PORT',
-    'METRICS_HOST',
-    'DOCKET_CACHE',
-    'DOCKET_POOL',
-    'DOCKET_SECRETS_KEY',
-    'OTEL_EXPORTER_OTLP_ENDPOINT',
-    'LOG_LEVEL',
-  ] as const),
+  ...(['DOCKET_ALLOW_PRIVATE_CALLBACKS', 'DOCKET_PACEMAKER', 'METRICS_PORT', 'METRICS_HOST', 'DOCKET_CACHE'] as const),
+  ...(['DOCKET_POOL', 'DOCKET_SECRETS_KEY', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'LOG_LEVEL'] as const),
 ];
 const SERVERS = 'DATABASE_URL=postgres://docket:secret@db/docket TEMPORAL_ADDRESS=temporal:7233';
-/** A database of one's own, or that of a `docket start` on this machine. */
+/** They name a database of the user's, or that of a `docket start` on this machine. */
 const DATABASE: Setting[] = ['DATABASE_URL', 'DOCKET_DATA'];
 
 /** All of `docket`. A command's code is loaded when it runs, so help and mistakes load neither Temporal nor pg. */
@@ -66,7 +55,7 @@ function addProcesses(program: Command): void {
     const { run } = await import('./run.ts');
     return (config) => run(what, config);
   };
-  const start: Guide = {
+  add(program, 'start', run('start'), {
     summary: 'run everything on this machine: PostgreSQL, Temporal, worker and API',
     description: `Runs all of Docket until SIGTERM or Ctrl-C: PostgreSQL and Temporal, unless
 DATABASE_URL and TEMPORAL_ADDRESS name servers of yours, the migrations, the worker
@@ -77,30 +66,27 @@ and the API with the console. The data is in the folder DOCKET_DATA.`,
       ['PORT=3001 TEMPORAL_PORT=0 TEMPORAL_UI_PORT=0 DOCKET_DATA=.docket-2 docket start', 'a second one beside it'],
       [`${SERVERS} docket start`, 'worker and API on servers of yours'],
     ],
-  };
-  add(program, 'start', start, run('start'));
-  const api: Guide = {
+  });
+  add(program, 'api', run('api'), {
     summary: 'run an API process, on servers of yours',
     description: `Runs the API with the console until SIGTERM or Ctrl-C. It keeps no state: run as
 many as you want. The schema must be up to date (docket migrate). While Temporal
 is away it hands out work all the same.`,
     reads: [...STORES, ...API, ...BOTH],
     examples: [[`${SERVERS} docket api`, 'an API on port 3000']],
-  };
-  add(program, 'api', api, run('api'));
-  const worker: Guide = {
+  });
+  add(program, 'worker', run('worker'), {
     summary: 'run a worker process, on servers of yours',
     description: `Runs a worker until SIGTERM or Ctrl-C: it publishes what has happened to the
 workflows, runs these, and delivers outcomes. It keeps no state: run as many as
 you want. The schema must be up to date (docket migrate).`,
     reads: [...STORES, ...WORKER, ...BOTH],
     examples: [[`${SERVERS} docket worker`, 'a worker']],
-  };
-  add(program, 'worker', worker, run('worker'));
+  });
 }
 
 function addStores(program: Command): void {
-  const migrate: Guide = {
+  add(program, 'migrate', async () => (await import('./migrate.ts')).migrateCommand, {
     summary: 'bring the schema of DATABASE_URL up to date, and register what Temporal needs',
     description: `Applies the migrations that are new, each in a transaction, and with
 TEMPORAL_ADDRESS registers the search attribute docketQueue. It may be repeated.
@@ -110,9 +96,8 @@ It changes nothing where a later version of Docket has migrated the database.`,
       ['DATABASE_URL=postgres://docket:secret@db/docket docket migrate', 'the database only'],
       ['DATABASE_URL=… TEMPORAL_ADDRESS=temporal:7233 docket migrate', 'both'],
     ],
-  };
-  add(program, 'migrate', migrate, async () => (await import('./migrate.ts')).migrateCommand);
-  const reconcile: Guide = {
+  });
+  add(program, 'reconcile', async () => (await import('./reconcile.ts')).reconcileCommand, {
     summary: 'put back what Temporal has lost, after a restore',
     description: `Marks all items, schedules and deliveries that need something in Temporal;
 running processes publish them again. It may be repeated and interrupted.
@@ -122,12 +107,11 @@ Needed only after a restore that Docket cannot notice, see docs/operations.md.`,
       ['docket reconcile', 'of the docket start that has its data in .docket'],
       ['DATABASE_URL=postgres://docket:secret@db/docket docket reconcile', 'of servers of yours'],
     ],
-  };
-  add(program, 'reconcile', reconcile, async () => (await import('./reconcile.ts')).reconcileCommand);
+  });
 }
 
 function addMoving(program: Command): void {
-  const dump: Guide = {
+  add(program, 'dump', async () => (await import('./dump.ts')).dumpCommand, {
     summary: 'write all of the database to a file, as of one instant',
     description: `Writes everything that Docket keeps in PostgreSQL to a file that docket load takes, while
 everything goes on: a backup, or the way to other servers. The file holds what the database
@@ -137,12 +121,8 @@ holds, secrets of callbacks and hashes of keys too. The schema must be up to dat
       ['docket dump docket.dump', 'of the docket start that has its data in .docket'],
       ['DATABASE_URL=postgres://docket:secret@db/docket docket dump | gzip > docket.dump.gz', 'of servers of yours'],
     ],
-  };
-  add(program, 'dump', dump, async () => {
-    const { dumpCommand } = await import('./dump.ts');
-    return (config, file: string | undefined) => dumpCommand(config, file, VERSION);
   }).argument('[file]', 'made for its owner only; it must not be there (default: standard output)');
-  const load: Guide = {
+  add(program, 'load', async () => (await import('./load.ts')).loadCommand, {
     summary: 'fill an empty database from such a file',
     description: `Migrates an empty database, loads a file of docket dump in one transaction, and marks what
 Temporal should have to be put back, by the processes that run on it or will. It changes
@@ -155,15 +135,11 @@ nothing where the database has anything in it, or where the file is cut or alter
         'into servers of yours',
       ],
     ],
-  };
-  add(program, 'load', load, async () => {
-    const { loadCommand } = await import('./load.ts');
-    return (config, file: string | undefined) => loadCommand(config, file);
   }).argument('[file]', 'of docket dump (default: standard input)');
 }
 
 function addDoctor(program: Command): void {
-  const doctor: Guide = {
+  add(program, 'doctor', async () => (await import('./doctor.ts')).doctorCommand, {
     summary: 'look at a live system: what is broken, what waits, and what to do about it',
     description: `Compares rows, counts, events and workflows with each other, and looks at schema,
 settings, clocks, bloat, dead letters and what waits longer than it should. It is the
@@ -176,10 +152,6 @@ Exit codes: 0 nothing is broken, 1 something is; warnings do not count.`,
       [`${SERVERS} docket doctor --repair`, 'of servers of yours, and put right what can be'],
       ['docket doctor --json', 'for programs'],
     ],
-  };
-  add(program, 'doctor', doctor, async () => {
-    const { doctorCommand } = await import('./doctor.ts');
-    return (config, options: DoctorCommandOptions) => doctorCommand(config, options, VERSION);
   })
     .option('--repair', 'correct counts, and put back workflows, schedules and deliveries that Temporal should have')
     .option('--json', 'print an array of {check, severity, count, examples, advice}')
@@ -192,7 +164,8 @@ function addKeys(program: Command): void {
     description: 'API keys of DATABASE_URL, or of the docket start on this machine.',
     examples: [['docket key create --role admin', 'a key that may do everything']],
   });
-  const create: Guide = {
+  const role = new Option('--role <role>', 'what it may do').choices(ROLES).makeOptionMandatory();
+  add(key, 'create', async () => (await import('./keys.ts')).createKey, {
     summary: 'create a key and print it, this once',
     description: 'Creates an API key and prints it. Only its hash is kept, so it cannot be shown again.',
     reads: DATABASE,
@@ -204,11 +177,6 @@ function addKeys(program: Command): void {
         'bound, for a time',
       ],
     ],
-  };
-  const role = new Option('--role <role>', 'what it may do').choices(ROLES).makeOptionMandatory();
-  add(key, 'create', create, async () => {
-    const { createKey } = await import('./keys.ts');
-    return (config, options: NewKeyOptions) => createKey(config, options);
   })
     .addOption(role)
     .option('--subject <name>', 'who a reviewer key speaks for')
@@ -216,30 +184,23 @@ function addKeys(program: Command): void {
     .option('--queues <names>', 'where it may act: names, or prefixes with *, by commas (default: everywhere)')
     .option('--expires <time>', 'when it ends, as 2027-01-31T00:00:00Z (default: never)')
     .option('--calls-per-second <n>', 'how often it may call each process (default: as often as it likes)');
-  const list: Guide = {
+  add(key, 'list', async () => (await import('./keys.ts')).listKeys, {
     summary: 'list all keys, oldest first',
     description: 'Prints a line for each key: its id, role, subject, name and times.',
     reads: DATABASE,
     examples: [['docket key list', 'all of them, revoked ones too']],
-  };
-  add(key, 'list', list, async () => {
-    const { listKeys } = await import('./keys.ts');
-    return (config) => listKeys(config);
   });
-  const revoke: Guide = {
+  add(key, 'revoke', async () => (await import('./keys.ts')).revokeKey, {
     summary: 'end a key, within a second everywhere',
     description: 'Ends a key, within a second on all processes.',
     reads: DATABASE,
     examples: [['docket key revoke 1f0c2a9b7d34', 'ends the key of this id']],
-  };
-  add(key, 'revoke', revoke, async () => {
-    const { revokeKey } = await import('./keys.ts');
-    return (config, id: string) => revokeKey(config, id);
   }).argument('<id>', 'its id, as docket key list shows it');
 }
 
 function addExport(program: Command): void {
-  const guideOfExport: Guide = {
+  const to = new Option('--to <target>', 'where to').choices(['file', 'postgres', 'elasticsearch']);
+  add(program, 'export', async () => (await import('./export.ts')).exportCommand, {
     summary: 'copy the feed of a running server to a file, PostgreSQL or Elasticsearch',
     description: `Copies the feed of a running server, from the target's position to the end.
 Stopped at any moment and started again, it misses no event and copies none twice.`,
@@ -249,11 +210,6 @@ Stopped at any moment and started again, it misses no event and copies none twic
       ['docket export --to postgres --url postgres://me@warehouse/events --follow', 'to a table, until it is stopped'],
       ['docket export --to elasticsearch --url https://me:secret@search:9200 --follow', 'to an index'],
     ],
-  };
-  const to = new Option('--to <target>', 'where to').choices(['file', 'postgres', 'elasticsearch']);
-  add(program, 'export', guideOfExport, async () => {
-    const { exportCommand } = await import('./export.ts');
-    return (config, options: ExportOptions) => exportCommand(config, options);
   })
     .addOption(to.makeOptionMandatory())
     .option('--from <url>', 'the server (default: http://127.0.0.1:PORT)')

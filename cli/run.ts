@@ -3,9 +3,9 @@ import type { Config } from '../runtime/config.ts';
 import { needDatabaseUrl } from './database.ts';
 import { type RunningProcess, startProcess } from './process.ts';
 import { npmEnded } from './servers/npm.ts';
-import { type RunningSystem, startSystem } from './start.ts';
+import { startSystem } from './start.ts';
 
-/** Of a server with the defaults, which the demo calls by itself. */
+/** Of a server with the defaults, which the demo calls without DOCKET_URL. */
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
 /** Runs until SIGTERM or SIGINT, or until npm, which started it, has ended. */
@@ -20,7 +20,7 @@ export async function run(what: 'start' | 'api' | 'worker', config: Config): Pro
   const starting = what === 'start' ? startAll(config, began, asked.signal) : startPart(what, config);
   const running = await Promise.race([starting, stopping]);
   if (!running) {
-    // asked to stop while still starting: what has been started must be ended too
+    // asked to stop while still starting: the parts that run already must be ended too
     await starting.then((system) => system.stop()).catch(() => {});
     process.exit(0);
   }
@@ -33,7 +33,7 @@ export async function run(what: 'start' | 'api' | 'worker', config: Config): Pro
 
 async function startAll(config: Config, began: number, signal: AbortSignal): Promise<RunningProcess> {
   console.log('Docket is starting …');
-  const system: RunningSystem = await startSystem(config, (line) => console.log(line), signal);
+  const system = await startSystem(config, (line) => console.log(line), signal);
   console.log(`Docket is ready after ${((Date.now() - began) / 1000).toFixed(1)} s.
   console, API  ${system.url}
   docs          ${system.url}/docs
@@ -47,7 +47,7 @@ ${nextSteps(config, system.url)}
   return system;
 }
 
-/** What to do next, as it can be typed in another terminal of the same folder. */
+/** The next steps, as they can be typed in another terminal of the same folder. */
 function nextSteps({ open, dataDir }: Config, url: string | null): string {
   const at = url === DEFAULT_URL ? '' : `DOCKET_URL=${url} `;
   if (open) return `  No keys are asked for: this server answers to this machine only.\n  Try: ${at}npm run demo`;

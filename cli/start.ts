@@ -13,16 +13,16 @@ import { startTemporal } from './servers/temporal.ts';
 import { findTemporalCli } from './servers/temporal-cli.ts';
 import { leaveAddress } from './temporal.ts';
 
-export interface RunningSystem extends RunningProcess {
+interface RunningSystem extends RunningProcess {
   databaseUrl: string;
   temporalAddress: string;
   temporalUiUrl: string | null;
 }
 
 /**
- * Everything on one machine: PostgreSQL and Temporal (unless servers of your own are given), the
- * migrations, worker and API. Servers that end by themselves are started again, on the same ports and data. Ends what
- * it started in the reverse order.
+ * Runs everything on one machine: PostgreSQL and Temporal (unless settings name other servers), the migrations, worker
+ * and API. Servers that end by themselves are started again, on the same ports and data. Ends its parts in the reverse
+ * order of their start.
  * @param signal ends the start
  * @throws Error with a message for the terminal; nothing is left running then
  */
@@ -59,7 +59,7 @@ export async function startSystem(
   }
 }
 
-/** Before anything is started: it may take minutes, and a port that is taken ends it all the same. */
+/** Checked before the servers are started: that may take minutes, and would then fail on a port that is taken. */
 async function needPorts(config: Config): Promise<void> {
   for (const address of Object.values(listenAddresses(config))) if (address) await needFree(address);
 }
@@ -68,13 +68,11 @@ interface Stoppable {
   stop(): void | Promise<void>;
 }
 
-type Launch<P> = (signal: AbortSignal) => Promise<P>;
-
 /** Both servers at once. When one fails, the start of the other is ended too. */
 async function startServers(config: Config, say: (line: string) => void, started: Stoppable[], signal: AbortSignal) {
   const failed = new AbortController();
   const giveUp = AbortSignal.any([signal, failed.signal]);
-  const start = async <P extends Part>(name: string, prepare: () => Promise<Launch<P>>) => {
+  const start = async <P extends Part>(name: string, prepare: () => Promise<(signal: AbortSignal) => Promise<P>>) => {
     try {
       const { first, stop } = await keepRunning(name, await prepare(), { say, signal: giveUp });
       started.push({ stop });
@@ -88,7 +86,7 @@ async function startServers(config: Config, say: (line: string) => void, started
     config.databaseUrl ? undefined : start('PostgreSQL', () => ownPostgres(config, say, started)),
     config.temporalAddress ? undefined : start('Temporal', () => ownTemporal(config, say, giveUp)),
   ] as const;
-  // both, so that whatever comes up is known to `started`
+  // both, so that every server that comes up is in `started`
   await Promise.allSettled(starting);
   giveUp.throwIfAborted();
   const [postgres, temporal] = await Promise.all(starting);
@@ -97,25 +95,24 @@ async function startServers(config: Config, say: (line: string) => void, started
 
 async function ownPostgres(config: Config, say: (line: string) => void, started: Stoppable[]) {
   const data = reachableData(serverUser(), join(config.dataDir, 'postgres'), say);
-  // a copy of the data folder has the link, too
+  // a copied data folder has the same link
   if (dirname(data) !== config.dataDir) started.push(lock(dirname(data)));
   const port = await lastingPort();
   return (signal: AbortSignal) => startPostgres(data, { port, say, signal });
 }
 
 async function ownTemporal(config: Config, say: (line: string) => void, searching: AbortSignal) {
-  const { temporalCli: given, cacheDir } = config;
+  const { temporalCli: given, cacheDir, temporalNamespace: namespace } = config;
   const cli = await findTemporalCli({ given, cacheDir, say, signal: searching });
   const port = config.temporalPort || (await lastingPort());
   const uiPort = config.temporalUiPort || (await lastingPort());
-  const { temporalNamespace: namespace } = config;
-  return (signal: AbortSignal) =>
-    startTemporal({ cli, dir: join(config.dataDir, 'temporal'), port, uiPort, namespace, signal });
+  const dir = join(config.dataDir, 'temporal');
+  return (signal: AbortSignal) => startTemporal({ cli, dir, port, uiPort, namespace, signal });
 }
 
 /**
- * One system per data folder. A pid left by a killed run doesn't count.
- * @throws when another one runs on it
+ * Allows one system per data folder. A pid that a killed run has left does not count.
+ * @throws Error when another one runs on it
  */
 function lock(dataDir: string): Stoppable {
   needFolder(dataDir, 'DOCKET_DATA');

@@ -5,14 +5,14 @@ import type { Config } from '../runtime/config.ts';
 
 /** The SDK's. */
 const DEFAULT_ADDRESS = 'localhost:7233';
-/** What the server says to a caller that it does not know, or not well enough. */
+/** The server's messages for a missing or insufficient authorisation. */
 const REJECTED = /unauthenticated|unauthorized|permission.?denied/i;
 const NO_NAMESPACE = /namespace \S+ is not found/i;
 
 /**
- * `TEMPORAL_*` as every Temporal program reads it; for the server of our own only the namespace: it has no TLS and knows no
- * keys, whatever the machine's other programs connect to.
- * @param known the address that is used before all others
+ * `TEMPORAL_*` as every Temporal program reads it; for Docket's own server only the namespace: it has no TLS and no keys,
+ * and these settings may be those of the machine's other programs.
+ * @param known an address that takes precedence
  * @throws Error where these settings cannot be read
  */
 export function temporalOptions(
@@ -35,11 +35,11 @@ type TemporalOptions = ReturnType<typeof temporalOptions>;
 
 const addressFile = (dataDir: string) => join(dataDir, 'temporal.address');
 
-/** Leaves the address of its Temporal in the data folder of a running system, for commands. */
+/** Writes the address of a running system's Temporal into its data folder, for commands. */
 export const leaveAddress = (dataDir: string, address: string): void =>
   writeFileSync(addressFile(dataDir), `${address}\n`);
 
-/** The Temporal of the system of the data folder, where no database of one's own is named; undefined: as the settings say. */
+/** The Temporal of the data folder's system, unless a setting names another store; undefined: as the settings say. */
 export function startedTemporal({ temporalAddress, databaseUrl, dataDir }: Config): string | undefined {
   const file = addressFile(dataDir);
   if (temporalAddress || databaseUrl || !existsSync(file)) return temporalAddress;
@@ -63,7 +63,7 @@ export function temporalFailure(error: unknown, { connection: { address }, names
   return say(`TEMPORAL_ADDRESS: cannot reach Temporal at ${address} (${why}); start it, or correct TEMPORAL_ADDRESS`);
 }
 
-/** The innermost cause says most, of a status of gRPC its message. */
+/** The message of the innermost cause, or of a gRPC status. */
 function reasonOf(error: unknown): string {
   const { message = String(error), details, cause } = error as Error & { details?: string };
   if (cause instanceof Error) return reasonOf(cause);

@@ -11,7 +11,7 @@ import type { Claimed, Rejection } from '../domain/cases.ts';
 import type { Change as ReviewChange } from '../domain/reviews.ts';
 import type { Advanced, Completed, Pulled } from './tasks.ts';
 
-/** A line as its followers read it; without a version its workflow knows, or the item is gone. */
+/** A line as followers read it. Without a version its workflow knows already, or the item is gone. */
 type Line = { position: number; shard: number; seq: number; type: string; actor: string; at: Date } & (
   | (Change & { optional: boolean })
   | { version: null }
@@ -21,8 +21,8 @@ type Outcome = 'pending' | 'applied' | 'expired' | 'duplicate';
 
 /**
  * Types that the database does not know: of JSON, and of text with fixed words. The key is `table.column`, or
- * `statement.column` for what a statement computes; null is not said here. `statement.*` narrows a statement's whole
- * row, for what a function returns. One entry a line: `npm run statements` reads the keys.
+ * `statement.column` for a computed column; null is not part of the type. `statement.*` narrows a whole row, as for
+ * a function's result. One entry per line: `npm run statements` reads the keys.
  */
 export interface Columns {
   'api_key.role': Role;

@@ -2,7 +2,7 @@ import type { Item } from '../contract/items.ts';
 import type { CoreState, Kind } from '../contract/snapshot.ts';
 import type { Mover, Queryable } from './pool.ts';
 
-/** What `add_items` reads; `hash` is hex. */
+/** An item for `add_items`; `hash` is hex. */
 export interface NewItem {
   /** null: named after its queue and number. */
   id: string | null;
@@ -18,7 +18,7 @@ export interface NewItem {
   createdAt: string | null;
   /** A lease time of its own; left out: the queue's. */
   leaseSeconds?: number;
-  /** Who adds it. */
+  /** The caller that adds it. */
   actor: string;
   /** Jobs: length of the body on beanstalkd's wire. */
   bodyBytes?: number;
@@ -34,7 +34,7 @@ export interface Settlement {
   result: string;
   /** SHA-256 of the canonical result, hex. */
   hash: string;
-  /** Only if this is the holder; null: any caller with the token. */
+  /** The only permitted holder; null: any caller with the token. */
   subject: string | null;
   /** Settings version whose form the result was checked against. */
   formVersion: number | null;
@@ -62,7 +62,7 @@ export interface Closing {
   queue?: string;
 }
 
-/** Ends open items from outside, in whatever open state they are. @returns those that it ended */
+/** Ends items in any open state, from outside. @returns those that it ended */
 export const closeItems = (db: Mover, kind: Kind, { items, ...closing }: Closing) =>
   db.move('close_items', {
     kind,
@@ -74,11 +74,11 @@ export const closeItems = (db: Mover, kind: Kind, { items, ...closing }: Closing
 export interface ItemFilter {
   queue?: string;
   state?: CoreState;
-  /** Who holds or decided them. */
+  /** Their holder, or the person who decided them. */
   person?: string;
   createdAfter?: string;
   createdBefore?: string;
-  /** Of the last row of the page before: when it was created, and its number. */
+  /** Creation time and number of the last row on the previous page. */
   before?: { time: string; seq: number };
 }
 

@@ -11,7 +11,7 @@ export interface Statement {
   moves: boolean;
   /** Marked `-- moves: unseen`: there is nothing to publish at its commit. */
   unseen: boolean;
-  /** Columns that lines `-- not null: a, b` name: never null, though the database cannot know. */
+  /** Columns of lines `-- not null: a, b`: never null, though the database cannot know. */
   notNull: string[];
 }
 
@@ -29,8 +29,8 @@ const FOLDER = fileURLToPath(new URL('queries/', import.meta.url));
 type Lists = Map<string, string[]>;
 
 /**
- * Strings, names, comments and casts, in which a colon or brace starts nothing; else a parameter, or the columns of a
- * list: `{list}`, or `{i.list}` for those of `i`.
+ * Strings, names, comments and casts, in which a colon or brace has no meaning here; else a parameter, or a list of
+ * columns: `{list}`, or `{i.list}` for the columns of `i`.
  */
 const TOKEN =
   /'(?:[^']|'')*'|"[^"]*"|--.*|\/\*[\s\S]*?\*\/|::|:([a-z]\w*)(\??)(::jsonb?\b(?!\[))?|\{(?:(\w+)\.)?([a-z]\w*)\}/gi;
@@ -43,13 +43,18 @@ const TOKEN =
  */
 export function loadStatements(): Map<string, Statement> {
   const found = new Map<string, Statement>();
-  const files = readdirSync(FOLDER).filter((file) => file.endsWith('.sql'));
-  for (const statement of readStatements(files.sort().map((file) => readFileSync(FOLDER + file, 'utf8')))) {
+  for (const statement of readStatements(sqlFiles(FOLDER).map((file) => readFileSync(FOLDER + file, 'utf8')))) {
     if (found.has(statement.name)) throw new Error(`two statements are named ${statement.name}`);
     found.set(statement.name, statement);
   }
   return found;
 }
+
+/** The names of a folder's SQL files, in order. */
+export const sqlFiles = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort();
 
 /** The statements of these files' texts. */
 export function readStatements(files: string[]): Statement[] {
@@ -59,7 +64,7 @@ export function readStatements(files: string[]): Statement[] {
   return files.flatMap((file) => partsOf(file, 'name')).map(([name, text]) => readStatement(name, text, lists));
 }
 
-/** The parts of a file that begin with `-- what: name`, by name, without the semicolon at their end. */
+/** The parts of a file that begin with `-- name: x` or `-- columns: x`, by name, without their last semicolon. */
 const partsOf = (file: string, what: string): [name: string, text: string][] =>
   file.split(/^-- (?=(?:name|columns): )/m).flatMap((part) => {
     const [, kind, name = '', text = ''] = /^(name|columns): (.*)\n([\s\S]*)$/.exec(part) ?? [];

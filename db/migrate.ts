@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { EDITION, MIN_COMPATIBLE } from './edition.ts';
+import { sqlFiles } from './load.ts';
 
-/** Held by whoever changes the schema, and shared by who must not see it change. */
+/** An advisory lock: exclusive for changes of the schema, shared for readers that need it to stay. */
 export const MIGRATE_LOCK = 7236000;
-/** The first major version that has all that migrations use. */
+/** The first major version that has every feature of the migrations. */
 const OLDEST_SERVER = 15;
 const MIGRATIONS = 'migrations/';
 const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01';
 const INVALID_FUNCTION_DEFINITION = '42P13';
-/** The same in every language of PostgreSQL's. */
+/** The same in every language of PostgreSQL's messages. */
 const DROP_FIRST = /DROP FUNCTION (.+\))/;
 
 interface Step {
@@ -20,7 +21,7 @@ interface Step {
   hash: string;
 }
 
-/** What the database records of the edition that it was last migrated to. */
+/** The database's record of the edition that it was last migrated to. */
 interface Recorded {
   edition: number;
   min_compatible: number;
@@ -43,7 +44,7 @@ export class SchemaAheadError extends Error {
   }
 }
 
-/** The server lacks what migrations use. */
+/** The server lacks features that the migrations use. */
 export class ServerTooOldError extends Error {
   constructor(version: string) {
     super(`PostgreSQL ${version} is too old, Docket needs ${OLDEST_SERVER} or newer`);
@@ -104,34 +105,31 @@ async function checkServer(client: pg.Client): Promise<void> {
   if (Number(number) < OLDEST_SERVER * 10_000) throw new ServerTooOldError(version);
 }
 
-/** Functions are replaced; those whose columns or names of parameters are others now can only be made anew, in the same transaction. */
-async function apply(client: pg.Client, step: Step): Promise<void> {
-  for (const anew: string[] = []; ; ) {
-    try {
-      return await applyOnce(client, step, anew);
-    } catch (error) {
-      const { code, hint } = error as pg.DatabaseError;
-      const [, signature] = (code === INVALID_FUNCTION_DEFINITION && DROP_FIRST.exec(hint ?? '')) || [];
-      if (signature === undefined || anew.includes(signature)) throw error;
-      await client.query('rollback');
-      anew.push(signature);
-    }
+/**
+ * Applies a step in a transaction. A function whose columns or parameters' names have changed cannot be replaced: the
+ * transaction begins again and drops it first (`anew`).
+ */
+async function apply(client: pg.Client, step: Step, anew: string[] = []): Promise<void> {
+  try {
+    await client.query('begin');
+    await client.query("set local lock_timeout = '5s'");
+    // functions call each other across files
+    await client.query('set local check_function_bodies = off');
+    for (const signature of anew) await client.query(`drop function ${signature}`);
+    await client.query(step.sql);
+    await client.query(
+      `insert into schema_step (name, hash) values ($1, $2)
+       on conflict (name) do update set hash = excluded.hash, applied_at = clock_timestamp()`,
+      [step.name, step.hash],
+    );
+    await client.query('commit');
+  } catch (error) {
+    const { code, hint } = error as pg.DatabaseError;
+    const [, signature] = (code === INVALID_FUNCTION_DEFINITION && DROP_FIRST.exec(hint ?? '')) || [];
+    if (signature === undefined || anew.includes(signature)) throw error;
+    await client.query('rollback');
+    await apply(client, step, [...anew, signature]);
   }
-}
-
-async function applyOnce(client: pg.Client, step: Step, anew: string[]): Promise<void> {
-  await client.query('begin');
-  await client.query("set local lock_timeout = '5s'");
-  // functions call each other across files
-  await client.query('set local check_function_bodies = off');
-  for (const signature of anew) await client.query(`drop function ${signature}`);
-  await client.query(step.sql);
-  await client.query(
-    `insert into schema_step (name, hash) values ($1, $2)
-     on conflict (name) do update set hash = excluded.hash, applied_at = clock_timestamp()`,
-    [step.name, step.hash],
-  );
-  await client.query('commit');
 }
 
 /**
@@ -154,7 +152,7 @@ async function recordFunctions(client: pg.Client, edition: number): Promise<void
   );
 }
 
-/** A rolling update goes on while older programs run: what the oldest compatible edition has, stays. */
+/** During a rolling update older programs still run, so functions of the oldest compatible edition stay. */
 async function dropFunctions(client: pg.Client, log: (line: string) => void): Promise<void> {
   const { rows } = await client.query<{ signature: string }>(
     'select signature from schema_function where edition < $1 order by signature',
@@ -170,7 +168,7 @@ async function dropFunctions(client: pg.Client, log: (line: string) => void): Pr
       log(`function ${signature} is no longer used, but stays: ${error.message}`);
     }
   }
-  // should a file of that name come back with the same text, it is applied again
+  // a file that comes back under that name with the same text has to be applied again
   await client.query(
     `delete from schema_step s where name like 'functions/%' and name <> all ($1)
         and not exists (select from schema_function f where f.step = s.name)`,
@@ -229,16 +227,13 @@ export const ownMigrations = (): string[] => steps('migrations').map((s) => s.na
 const cache = new Map<string, Step[]>();
 
 function steps(kind: 'migrations' | 'functions'): Step[] {
-  const known = cache.get(kind);
-  if (known) return known;
   const folder = fileURLToPath(new URL(`${kind}/`, import.meta.url));
-  const found = readdirSync(folder)
-    .filter((f) => f.endsWith('.sql'))
-    .sort()
-    .map((f) => {
-      const sql = readFileSync(folder + f, 'utf8');
-      return { name: `${kind}/${f}`, sql, hash: createHash('sha256').update(sql).digest('hex') };
-    });
+  const found = cache.get(kind) ?? sqlFiles(folder).map((file) => readStep(`${kind}/${file}`, folder + file));
   cache.set(kind, found);
   return found;
+}
+
+function readStep(name: string, path: string): Step {
+  const sql = readFileSync(path, 'utf8');
+  return { name, sql, hash: createHash('sha256').update(sql).digest('hex') };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A line of db/schema.sql that makes something, and what that is called. */
+/** The lines of db/schema.sql that create an object, by its sort. */
 const MAKES: [what: string, line: RegExp][] = [
   ['table', /^create table (\w+)/gm],
   ['view', /^create view (\w+)/gm],
@@ -10,7 +10,7 @@ const MAKES: [what: string, line: RegExp][] = [
   ['trigger', /^create trigger (\w+)/gim],
 ];
 
-/** All that this release's schema consists of but functions, as the statement `present_objects` names it: `index item_wake`. */
+/** All objects of this release's schema but functions, named as by the statement `present_objects`: `index item_wake`. */
 export function schemaObjects(): string[] {
   const schema = readFileSync(new URL('schema.sql', import.meta.url), 'utf8');
   return MAKES.flatMap(([what, line]) => [...schema.matchAll(line)].map(([, name]) => `${what} ${name}`));

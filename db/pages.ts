@@ -1,15 +1,15 @@
 import { PAGE_BYTES } from '../domain/pages.ts';
 
-/** What the fields take that every record has. */
+/** The size of the fields that every record has. */
 const RECORD_BYTES = 500;
-/** How many times longer than it is stored a compressed value can be. */
+/** The highest ratio of a value's length to its compressed size. */
 const MOST_COMPRESSED = 255;
 
 /**
- * A statement that names the columns which may be large in a comment `-- bytes: a, b` gives its rows only as far as
- * they fit on a page, and at least one. So no more than a page ever leaves the database, however long the list is.
- * A compressed value has to be read to be measured. That is done only where a page may be too large, row by row until
- * it is full. `page_no` and `page_rows` are for `isCut`.
+ * Limits the rows of a statement to one page, and at least one row, if it names its large columns in a comment
+ * `-- bytes: a, b`. So no more than a page leaves the database, however long the list is. A compressed value has to be
+ * read to be measured: that is done only where a page may be too large, row by row until it is full. `page_no` and
+ * `page_rows` are for `isCut`.
  * @returns the text to run; without such a comment, the same text
  */
 export function bounded(text: string): string {

@@ -18,10 +18,10 @@ type ReadName = Exclude<keyof Statements, MoveName>;
 
 export type RowOf<N extends keyof Statements> = Statements[N]['row'];
 export type ParamsOf<N extends keyof Statements> = Statements[N]['params'];
-/** What follows the name: nothing is needed where every parameter may be left out. */
+/** The arguments after the name: none are needed where every parameter may be left out. */
 type Given<N extends keyof Statements> = object extends ParamsOf<N> ? [params?: ParamsOf<N>] : [params: ParamsOf<N>];
 
-/** What moved must be said where the rows do not. */
+/** `moved` is required where the rows do not show it. */
 type How<N extends MoveName> = [RowOf<N>] extends [Change]
   ? [how?: Move<RowOf<N>>]
   : Statements[N]['moves'] extends 'unseen'
@@ -35,22 +35,22 @@ export interface Queryable {
 
 export interface Mover extends Queryable {
   /**
-   * Runs a statement that moves items or reviews. What it moved is published as soon as it is committed: it has no
-   * other way to run, so none can be forgotten.
+   * Runs a statement that moves items or reviews, and publishes the moves once they are committed. Such a statement
+   * runs in no other way, so no move can be missed.
    */
   move<N extends MoveName>(name: N, params: ParamsOf<N>, ...how: How<N>): Promise<RowOf<N>[]>;
 }
 
 interface Move<T> extends Receipt {
-  /** What moved, by the rows of the answer; left out: each row is an item that did, unless the statement says `-- moves: unseen`. */
+  /** The moves, by the rows of the answer; left out: each row is a moved item, unless the statement says `-- moves: unseen`. */
   moved?: (rows: T[]) => Moved;
 }
 
-/** The changes; or the items, which are read after the commit; or what reads them then. */
+/** The changes; or the items, which are read after the commit; or a function that reads the changes then. */
 type Moved = Change[] | { kind: Kind; ids: string[] } | ((db: Queryable) => Promise<Change[]>);
 
 export interface Receipt {
-  /** The item whose own workflow asked for it, and so knows already: nothing is published to it. */
+  /** The item whose workflow asked for the move, so that it is not published to that. */
   receivedBy?: string;
 }
 
@@ -69,9 +69,9 @@ export interface Db extends Mover {
 }
 
 /**
- * A few connections of their own: whatever lists cost, calls that hand out and settle find theirs free. A list is
- * planned for the filters that it names, and ends after seconds; both would be wrong for what runs a thousand times
- * a second.
+ * Lists have a few connections of their own, so that expensive lists do not delay claims and decisions. A list is
+ * planned for its filters, and ends after seconds; both would be wrong for statements that run a thousand times a
+ * second.
  */
 interface Lists extends Queryable {
   readonly pool: pg.Pool;
@@ -83,21 +83,21 @@ export interface DbOptions {
   node: string;
   max?: number;
   onError?: (error: Error) => void;
-  /** A statement of its own that moves items or reviews took so many milliseconds, with what it waited for. */
+  /** The time of a statement outside of a transaction that moved items or reviews, waits included. */
   onMove?: (statement: string, ms: number) => void;
 }
 
 /**
- * Statements that run a thousand times a second are planned once per connection, whatever their arguments: to plan for these
- * takes longer than the work. Nor are they ever compiled, which takes seconds where the planner is forced to one sort of plan.
+ * Statements that run a thousand times a second are planned once per connection, for any arguments: planning takes longer
+ * than the work. They are never compiled, which takes seconds where the planner is forced to one sort of plan.
  */
 const STEADY = '-c plan_cache_mode=force_generic_plan -c jit=off';
 const LIST_MS = 5_000;
-/** How long a list waits for a connection while all of them are at work. */
+/** The longest wait of a list for a connection. */
 const LIST_WAIT_MS = 5_000;
 const listConnections = (max: number) => Math.ceil(max / 5);
 
-/** Every statement is bounded: a lost server must not hold a caller for ever. */
+/** Every statement has a time limit, so that a lost server blocks no caller for ever. */
 export function openDb({ url, node, max = 20, onError = () => {}, onMove = () => {} }: DbOptions): Db {
   const base = { connectionString: url, types, keepAlive: true, application_name: `docket ${node}` };
   const pool = new pg.Pool({
@@ -159,7 +159,7 @@ function changesOf(db: Queryable, moved: Moved): Change[] | Promise<Change[]> {
   return moved.ids.length > 0 ? db.run('get_items', moved) : [];
 }
 
-/** @returns what `work` gives, and what it moved, to be published now that it is committed */
+/** @returns the result of `work`, and its moves, which are committed and to be published */
 async function transact<T>(
   pool: pg.Pool,
   onError: (error: Error) => void,
@@ -189,8 +189,8 @@ async function transact<T>(
 
 /**
  * Gives `work` a connection for itself.
- * @param onError the connection was lost meanwhile
- * @param work `discard` says that the connection is not fit for others
+ * @param onError called when the connection is lost meanwhile
+ * @param work calls `discard` if the connection must not be used again
  */
 async function withClient<T>(
   pool: pg.Pool,
@@ -210,7 +210,7 @@ async function withClient<T>(
   }
 }
 
-/** What conflicted with another transaction has changed nothing: once more, and it mostly goes through. */
+/** Repeats work once after a conflict with another transaction, which has changed nothing. */
 async function onceMore<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -242,7 +242,7 @@ function mover(
     await committed(moved?.(rows) ?? all);
     return rows;
   };
-  // the types of names, parameters and rows belong together by db/statements.ts, which is made of the statements
+  // db/statements.ts, generated from the statements, ties names, parameters and rows together
   return { run: runNamed, move } as Mover;
 }
 
@@ -254,13 +254,13 @@ async function run(on: pg.Pool | pg.PoolClient, name: string, given?: Params): P
   return rowsOf(name, await (on instanceof pg.Pool ? onPool(on, query) : on.query(query)));
 }
 
-/** SQLSTATE of what is about the call: values, constraints, conflicts, functions of ours, time. Others may be about what is prepared. */
+/** SQLSTATEs of a call's own errors: values, constraints, conflicts, raised ones, timeouts. Others may concern the connection. */
 const HARMLESS = /^(22|23|40|P0)...$|^(55P03|57014)$/;
 const isHarmless = (error: unknown) => error instanceof pg.DatabaseError && HARMLESS.test(error.code ?? '');
 
-/** As the pool's own `query`, which closes a connection, with all that is prepared on it, for each error of a statement, too. */
+/** Unlike the pool's own `query`, keeps a connection, with its prepared statements, after an error of a call. */
 const onPool = (pool: pg.Pool, query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult> =>
-  // a lost connection fails the query, and that is said there
+  // a lost connection fails the query, which reports it
   withClient(pool, ignore, async (client, discard) => {
     try {
       return await client.query(query);

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Counts and versions fit a double; a rank may not, and is never reckoned with outside SQL. */
+/** Counts and versions fit a double. A rank may not, and is used only in SQL. */
 export const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === pg.types.builtins.INT8) return Number;
@@ -15,8 +15,8 @@ const digits = (text: string, at: number) => text.charCodeAt(at) * 10 + text.cha
 const ZERO = '0'.charCodeAt(0);
 
 /**
- * As PostgreSQL writes a time in UTC, `2026-11-22 05:06:16.123456+00`, for a third of the usual parser's work: an item's
- * row has ten of them. Another zone, year or infinity is left to that parser.
+ * Reads a time as PostgreSQL writes it in UTC, `2026-11-22 05:06:16.123456+00`, in a third of the usual parser's time: an
+ * item's row has ten of them. That parser reads other zones and years, and infinity.
  */
 function readTime(text: string): unknown {
   if (text[4] !== '-' || text[10] !== ' ' || !text.endsWith('+00')) return readAnyTime(text);
@@ -38,9 +38,9 @@ type MakeRow = (values: unknown[]) => object;
 const makers = new Map<string, { columns: string[]; make: MakeRow }>();
 
 /**
- * The rows of a statement's answer, which come as arrays. Objects that are filled column by column, as pg makes them, are
- * hash tables to V8 from a dozen columns on: dear to make, and slow to read ever after. So each statement has a function
- * that makes its rows by one literal.
+ * The rows of an answer, which come as arrays. From a dozen columns on, V8 keeps objects that are filled column by column,
+ * as pg does, as hash tables: slow to make and to read. So each statement has a function that makes its rows by one
+ * literal.
  */
 export function rowsOf(statement: string, { fields, rows }: pg.QueryArrayResult<unknown[]>): object[] {
   if (rows.length === 0) return [];

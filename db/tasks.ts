@@ -1,14 +1,14 @@
 import type { Item } from '../contract/items.ts';
 import type { NewTask } from '../contract/tasks.ts';
 
-/** What `next_tasks` reads. */
+/** A call of `next_tasks`. */
 export interface Pull {
-  /** The name that counts. */
+  /** The user's name without its prefix. */
   person: string;
   /** As the client calls itself. */
   uid: string;
   exclude: string[];
-  /** The log id of what may be handed out. */
+  /** The log id of the dispatch that it may get. */
   token: string;
   /** Whether to find out why there is nothing. */
   explain: boolean;
@@ -24,7 +24,7 @@ interface Prospect {
 
 type Handed<O> = { outcome: O; log_id: string; given: NewTask['params'] } & Item;
 
-/** An occurrence with something due, which was done before the calls were answered. */
+/** An occurrence that time changed before the calls were answered. */
 export type Advanced = { outcome: 'advanced' } & Item;
 
 export type Pulled = { person: string } & (
@@ -34,7 +34,7 @@ export type Pulled = { person: string } & (
   | { outcome: 'none'; given: Prospect }
 );
 
-/** What `complete_tasks` reads. */
+/** A completion for `complete_tasks`. */
 export interface Completion {
   person: string;
   /** The log id. */

@@ -4,12 +4,12 @@ import { stateWord } from './items.ts';
 import { kindOf } from './kinds.ts';
 import { hasNetworks, hostOfUrl, type PrivateHosts, permits } from './private-hosts.ts';
 
-/** Names that mean this machine, whatever a resolver says. */
+/** Names of this machine, for any resolver. */
 const OWN_NAMES = /^(.*\.)?localhost$/i;
-/** Names that mean this network. */
+/** Names within this network. */
 const LOCAL_NAMES = /\.(local|internal|home\.arpa)$/i;
 
-/** Why a callback is not sent, and who can change that. */
+/** The reason why a callback is not sent, and the operator's remedy. */
 export const PRIVATE_ADDRESS =
   'leads to a private address; the operator can permit its host or network in DOCKET_ALLOW_PRIVATE_CALLBACKS, or all ' +
   'of them with DOCKET_ALLOW_PRIVATE_CALLBACKS=1';
@@ -26,10 +26,10 @@ function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Why a callback may not go to this URL, as far as the URL alone tells; null if it may. Names are
- * resolved and checked again at each send. WHATWG parsing has already made `0x7f.1` and the like
- * into plain addresses.
+ * Checks a callback's URL without resolving its host, which is done and checked at each send. WHATWG parsing has already
+ * made `0x7f.1` and the like into plain addresses.
  * @param permitted private places that the operator allows
+ * @returns why it is refused; null if it is not
  */
 export function refuseUrl(text: string, permitted: PrivateHosts): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -39,7 +39,7 @@ export function refuseUrl(text: string, permitted: PrivateHosts): string | null 
   const host = hostOfUrl(url);
   if (ipaddr.isValid(host)) return mayCall(url, host, permitted) ? null : PRIVATE_ADDRESS;
   if (permits(permitted, url)) return null;
-  // what a local name resolves to may be in a permitted network; the name of this machine has to be listed itself
+  // a local name may resolve to a permitted network; a name of this machine must be listed itself
   const isPrivate = OWN_NAMES.test(host) || (LOCAL_NAMES.test(host) && !hasNetworks(permitted));
   return isPrivate ? PRIVATE_ADDRESS : null;
 }
@@ -51,10 +51,10 @@ export const mayCall = (url: URL, address: string, permitted: PrivateHosts): boo
 /** The type of an invitation's delivery; a case has one for each, beside that of its outcome. */
 export const INVITED = 'case.invited';
 
-/** Whether a delivery is beside its case's life, which does not wait for it. */
+/** Whether a delivery is an invitation, for which its case does not wait. */
 export const isInvitation = ({ type }: { type: string }) => type === INVITED;
 
-/** A URL as it is shown and logged: what follows the path may hold credentials. */
+/** A URL as it is shown and logged: the part after the path may hold credentials. */
 export const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '');
 
 /**
@@ -70,7 +70,7 @@ export function outcomeMessage(
   return { type, version: item.version, [item.kind]: view, ...actedOn(view) };
 }
 
-/** What a receiver acts on, beside the item that it belongs to. */
+/** The fields that a receiver acts on, repeated beside the item. */
 function actedOn(view: object): object {
   if ('logId' in view && 'uid' in view && 'result' in view)
     return { uid: view.uid, logId: view.logId, result: view.result };

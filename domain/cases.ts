@@ -17,13 +17,13 @@ export type Rejection =
   | 'conflict_of_interest'
   | 'forbidden';
 
-/** What came of a juror's claim. */
+/** The outcome of a juror's claim. */
 export type Claimed = { juror: string } & (
   | { outcome: 'held' | 'resumed'; id: string; token: string; expires_at: Date }
   | { outcome: 'busy' | 'notEligible' | 'fatigue' | 'windowFull' | 'none'; id: null; token: null; expires_at: null }
 );
 
-/** What excludes a juror from open cases of a court, as numbers of cases. */
+/** Open cases of a court, by the reason that excludes a juror from them. */
 interface Excluded {
   no_votes_left: number;
   voted: number;
@@ -32,7 +32,7 @@ interface Excluded {
   open: number;
 }
 
-/** What a juror has to do with a case. */
+/** A juror's relation to a case. */
 export interface Sight {
   /** When it was first shown to them. */
   shown_at: Date;
@@ -45,14 +45,14 @@ export interface Sight {
   luck: number;
 }
 
-/** What of its court a juror's view of a case depends on. */
+/** The properties of a court on which a juror's view of a case depends. */
 export interface Looks {
   judge(tally: Tally): Judgement;
   deadlineSeconds: number | null;
   courtSince: Date;
 }
 
-/** A case as the API shows it to callers who may see all of it. */
+/** A case as the API shows it to callers with access to all of it. */
 export function caseView(item: CaseItem) {
   const ended = item.ended_at?.toISOString() ?? null;
   const decided = item.state === 'settled';
@@ -76,7 +76,7 @@ export function caseView(item: CaseItem) {
   };
 }
 
-/** Why a claim found nothing, as numbers of open cases; what excludes the juror themselves excludes them from all. */
+/** Why a claim found nothing, as numbers of open cases; a reason that concerns the juror counts for all of them. */
 export function claimReasons(outcome: Claimed['outcome'], found: Excluded) {
   const all = (why: Claimed['outcome']) => (outcome === why ? Math.max(1, found.open) : 0);
   const reasons = {
@@ -99,8 +99,8 @@ const fullTally = ({ options }: CaseItem, tally: Tally): Tally => ({
 });
 
 /**
- * A case as its juror sees it: without what others have voted, until it has ended and they have voted themselves. Gold
- * looks the same as any other case: it has the age, the deadline and the end that a case of the court could have.
+ * A case as its juror sees it: without the votes of others until it has ended and the juror has voted. Gold looks the
+ * same as any other case: it has the age, the deadline and the end that a case of the court could have.
  */
 export function jurorView(item: CaseItem, sight: Sight, looks: Looks): ReturnType<typeof caseView> {
   const whole = caseView(item);
@@ -125,7 +125,7 @@ export function jurorView(item: CaseItem, sight: Sight, looks: Looks): ReturnTyp
   };
 }
 
-/** When a gold case was brought, and when it would hang, as far as its juror can tell. */
+/** Creation time and deadline of a gold case, as its juror sees them. */
 function goldTimes({ shown_at, luck }: Sight, { deadlineSeconds, courtSince }: Looks) {
   const lifeMs = deadlineSeconds === null ? DAY_MS : (deadlineSeconds * 1000) / 2;
   const ageMs = luck * Math.min(DAY_MS, lifeMs, Math.max(0, shown_at.getTime() - courtSince.getTime()));
@@ -136,7 +136,7 @@ function goldTimes({ shown_at, luck }: Sight, { deadlineSeconds, courtSince }: L
   };
 }
 
-/** How a gold case ends for its juror: with their vote where that is enough, else later, as most others find its answer. */
+/** The end of a gold case for its juror: with their vote where that decides, else later, when most others find its answer. */
 function goldEnd(item: CaseItem, option: string, { luck, voted_at }: Sight, looks: Looks, deadlineAt: string | null) {
   const votedMs = voted_at?.getTime() ?? 0;
   let tally: Tally = { [option]: 1 };

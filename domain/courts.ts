@@ -1,12 +1,12 @@
-// The ways in which courts admit jurors, pick cases and decide (S2.8). A new kind of court is one more entry in one
-// of the three tables; nothing else names them.
+// Strategies of courts: how they admit jurors, pick cases and decide (S2.8). A new kind of court is one more entry in
+// one of the three tables; no other code names them.
 
 /** Settings that strategies depend on. */
 export interface Rules {
   votesToWin: number;
-  /** How many jurors may vote where that is bounded; null: the strategy's own number. */
+  /** The largest number of jurors, where the strategy has one; null: its default. */
   panel: number | null;
-  /** Excludes jurors who agree with fewer than this share of outcomes, after so many; null: no juror is measured. */
+  /** Excludes jurors who agree with fewer than this share of outcomes, after that number of them; null: excludes none. */
   quality: { agreement: number; after: number } | null;
 }
 
@@ -15,11 +15,11 @@ interface Eligibility {
   /** 0…1; null: no threshold. */
   agreement: number | null;
   after: number;
-  /** Whether those may judge who have not been measured `after` times yet. */
+  /** Whether jurors may judge before they have judged on `after` outcomes. */
   newcomers: boolean;
 }
 
-/** In which order claims go through the open cases. */
+/** The order in which claims go through the open cases. */
 interface Order {
   /** From a random start, instead of from the head. */
   randomStart: boolean;
@@ -29,7 +29,7 @@ interface Order {
 
 export type Tally = Record<string, number>;
 
-/** What the votes so far mean. */
+/** The verdict of the votes so far. */
 export interface Judgement {
   winner: string | null;
   /** The fewest further votes that could decide it; 0 when it is decided. */
@@ -75,7 +75,7 @@ export const eligibilityOf = (admit: string, rules: Rules): Eligibility => known
 /** @throws Error for a name that is not in the table */
 export const orderOf = (pick: string): Order => known(PICK, pick);
 
-/** What of a court's row its strategies depend on. */
+/** The columns of a court on which its strategies depend. */
 export interface Ruled {
   votes_to_win: number;
   panel: number | null;
@@ -85,7 +85,7 @@ export interface Ruled {
 }
 
 /**
- * What the counted votes of a case mean in a court, and the priority that they give it.
+ * Judges the counted votes of a case by the settings of its court.
  * @param stage the panel that voted so far
  * @throws Error for a strategy that is not in the tables
  */

@@ -2,7 +2,7 @@ import type { CoreState, EventLine, Kind, Snapshot } from '../contract/snapshot.
 import { wordIn } from './kind.ts';
 import { type Kinds, kindOf } from './kinds.ts';
 
-/** Final is final: none of these is ever left. */
+/** An item never leaves a final state. */
 const FINAL: Record<CoreState, boolean> = {
   delayed: false,
   ready: false,
@@ -32,9 +32,9 @@ export function coreState(kind: Kind, word: string): CoreState | undefined {
 }
 
 /**
- * Snapshots may come late, twice or out of order: the higher version wins, and between equal ones
- * the one that came last, because a renewed lease moves the wake time without a new version. Versions of a later epoch
- * are newer than all before: a restored database gives out versions that it has given out already.
+ * The newer of two snapshots, which may come late, twice or out of order: the higher version, or between equal ones the
+ * later arrival, because a renewed lease moves the wake time without a new version. Versions of a later epoch are newer
+ * than all before: a restored database assigns versions again.
  */
 export function newest(known: Snapshot | undefined, other: Snapshot): Snapshot {
   if (known === undefined) return other;
@@ -49,9 +49,8 @@ export function lastEvents(known: EventLine[], more: EventLine[]): EventLine[] {
 }
 
 /**
- * How long a durable timer waits after its wake time, in milliseconds, so that the pacemaker, which is
- * prompt, has normally done the work: 5 s and up to 10 s more by a hash of the id, so that a herd
- * of items due together doesn't wake together.
+ * The delay of a durable timer after its wake time, in milliseconds, by which the pacemaker has normally done the work:
+ * 5 s, and up to 10 s more by a hash of the id, so that items that are due together do not wake together.
  */
 export function grace(id: string): number {
   let hash = 0;

@@ -4,49 +4,49 @@ import type { Command, CoreState } from '../contract/snapshot.ts';
 type Moves<State extends CoreState> = { readonly [event: string]: State | readonly State[] };
 
 /**
- * The life of one kind: for each of its states the events that an item may have there, and the state that each leads to.
- * More than one where it depends on more than state and event: a delay, a number of attempts, other dispatches.
- * `none`: the item is not there yet. Events are those of its log; a transition has exactly one. `parked`: its transition
- * failed and is tried again in a minute. `refused`: a call or a command came too late, or makes no sense.
+ * The lifecycle of a kind: for each of its states the events that an item may have there, and the state after each; several
+ * where that depends on more: a delay, a number of attempts, other dispatches. `none`: before the item is added. Events are
+ * those of its log; a transition has exactly one. `parked`: its transition failed and is tried again in a minute. `refused`:
+ * a call or a command came too late, or makes no sense.
  */
 type Lifecycle<State extends CoreState> = Readonly<Record<State | 'none', Moves<State>>>;
 
 /** All events of a lifecycle. */
-export type EventIn<Life> = { [From in keyof Life]: keyof Life[From] }[keyof Life] & string;
+type EventIn<Life> = { [From in keyof Life]: keyof Life[From] }[keyof Life] & string;
 
-/** What its workflow is to Temporal. */
+/** The workflow of a kind. */
 export interface Workflow {
   /** The name of its type, as operators know it. */
   type: string;
   /** Whether it may come back after its workflow has completed. */
   reopens: boolean;
-  /** A caller waits for it, and it is mostly not running: it is published before all others, and started at once. */
+  /** Callers wait for it, and it seldom runs: it is published before all others, and started at once. */
   urgent: boolean;
 }
 
-/** All in which kinds of items differ outside of their own files. */
+/** The properties of a kind that other files depend on. */
 export interface KindOf {
-  /** Several of it, as a heading. */
+  /** Its plural, as a heading. */
   title: string;
-  /** The words that its users know its states by. */
+  /** The API's words for its states. */
   words: { readonly [S in CoreState]?: string };
   lifecycle: { readonly [From in CoreState | 'none']?: Moves<CoreState> };
   /** `one`: it is `held` by one at a time. `several`: holders share its capacity. */
   leased: 'one' | 'several' | 'never';
   workflow: Workflow;
-  /** The signals that operators may send to its workflow, and what each is. */
+  /** The signals that operators may send to its workflow, with their commands. */
   signals: Readonly<Record<string, Exclude<Command['type'], 'refuse'>>>;
   /** Its queues are courts: their settings are applied to cases one by one, and jurors are invited to them. */
   court: boolean;
-  /** The function of db/functions that does what time does to it. */
+  /** The function of db/functions that applies the effects of time to it. */
   clock: `advance_${string}`;
-  /** What becomes of one whose last attempt ran out; null: attempts are not counted. */
+  /** The state after the last attempt has run out; null: attempts are not counted. */
   exhausted: 'dead' | 'buried' | null;
-  /** What becomes of one whose deadline is over; null: its own clock says so. */
+  /** The state after the deadline; null: its clock decides. */
   overdue: 'expired' | 'invalidated' | null;
-  /** Its order in its queue: the lowest number first, or the longest waiting less what its priority is worth. */
+  /** Its order in its queue: the lowest number first, or the longest waiting first, with a bonus by priority. */
   order: 'number' | 'age';
-  /** Events that no holder has to hear of. */
+  /** Events that do not concern a holder. */
   quiet: readonly string[];
   /** How many waiters may find something here after an event that left it ready. */
   frees(row: Pick<Item, 'last_event' | 'capacity'>): number;
@@ -54,7 +54,7 @@ export interface KindOf {
   outcome: ((item: Item | CaseItem, completions: Completion[]) => object) | null;
 }
 
-/** One kind as its file says it: with a row of its lifecycle for each state that it has a word for. */
+/** A kind; its lifecycle must have a row for each state that has a word. */
 export const defineKind = <Words extends KindOf['words'], Life extends Lifecycle<keyof Words & CoreState>>(
   kind: Omit<KindOf, 'words' | 'lifecycle' | 'quiet'> & {
     words: Words;

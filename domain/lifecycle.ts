@@ -1,9 +1,5 @@
 import type { CoreState, Kind } from '../contract/snapshot.ts';
-import type { EventIn } from './kind.ts';
-import { type Kinds, kindOf } from './kinds.ts';
-
-/** The events of a kind. */
-export type EventOf<K extends Kind> = EventIn<Kinds[K]['lifecycle']>;
+import { kindOf } from './kinds.ts';
 
 /** One entry of a kind's lifecycle. */
 export interface Transition {
@@ -19,11 +15,4 @@ export function transitionsOf(kind: Kind): Transition[] {
       [to].flat().map((state) => ({ from: from as Transition['from'], event, to: state })),
     ),
   );
-}
-
-/** The states that an event may lead to; empty: it cannot happen to an item in that state. */
-export function statesAfter<K extends Kind>(kind: K, from: CoreState | 'none', event: EventOf<K>): CoreState[] {
-  return transitionsOf(kind)
-    .filter((t) => t.from === from && t.event === event)
-    .map((t) => t.to);
 }

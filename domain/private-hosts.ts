@@ -12,17 +12,17 @@ export interface PrivateHosts {
   places: readonly Place[];
 }
 
-/** What does not fit is said with the form that would. */
+/** The message for a value of another form. */
 const FORM = 'must be 0, 1, or hosts, host:port and networks, separated by commas (hooks.internal,10.1.0.0/16)';
 
 const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[^\s:/[\]@?#%\\]+)(?::(\d{1,5}))?$/i;
 const NAME = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
-/** What people write who mean 0 or 1; they could be names of hosts. */
+/** Words that are meant as 0 or 1, but could be names of hosts. */
 const SWITCH_WORDS = /^(true|false|yes|no|on|off|all|any|none)$/i;
 
 /**
  * Reads a list of places; `0` permits none, `1` all of them.
- * @throws Error that says what is wrong with it, without naming the setting or the value
+ * @throws Error with the fault, without the name of the setting or the value
  */
 export function parsePrivateHosts(text: string): PrivateHosts {
   if (text === '0' || text === '1') return { all: text === '1', places: [] };
@@ -87,7 +87,7 @@ export function permits({ all, places }: PrivateHosts, url: URL, address?: strin
   });
 }
 
-/** Whether names that are private by themselves have to be looked up before one knows: there are networks to be in. */
+/** Whether it has networks, so that private names must be resolved before they are refused. */
 export const hasNetworks = ({ places }: PrivateHosts): boolean => places.some((place) => 'network' in place);
 
 function isIn(address: Network[0], [network, bits]: Network): boolean {

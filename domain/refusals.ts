@@ -12,7 +12,7 @@ export type Refusal =
   | { code: 'not_open'; detail: string; state: string; by: string | null; at: string | null; reason: string | null }
   | { code: 'lease_lost'; detail: string; holder: string | null; endedAt: string | null; reason: string };
 
-/** Why a call with a lease token, or one that needs an open item, changed nothing: who, when, why (S0.7). */
+/** Why a call with a lease token, or one that needs an open item, changed nothing: by whom, when, for what reason (S0.7). */
 export function refusalOf(item: Attempted): Refusal {
   if (isFinal(item.state)) {
     const state = stateWord(item.kind, item.state);
@@ -43,9 +43,9 @@ export function refusalOf(item: Attempted): Refusal {
 }
 
 /**
- * A lease that has not ended and did not serve has run out, and no clock has come by yet. A token of no lease of this
- * item counts as revoked: it may be one that a restore from a backup has taken away. An item that was ended under its
- * holder is final, so `closed` shows as revoked only after a repair by hand.
+ * A lease that has not ended but was rejected has run out, and no clock has ended it yet. A token of no lease of this item
+ * counts as revoked: a restore from a backup may have removed its lease. An item that was ended under its holder is
+ * final, so `closed` shows as revoked only after a repair by hand.
  */
 function lostReason({ named_why, named_holder }: Attempted): string {
   if (named_why === null) return named_holder === null ? 'revoked' : 'expired';

@@ -4,7 +4,7 @@ type KeptKind = (typeof KEPT_KINDS)[number];
 
 const LEAST_DAYS = 1;
 const MOST_DAYS = 36_500;
-/** Tasks are the one kind that is cleared where nothing is said (S4.10). */
+/** Tasks are the only kind that is cleared by default (S4.10). */
 const TASK_DAYS = 730;
 const FORM =
   `must be a number from ${LEAST_DAYS} to ${MOST_DAYS}, or days by kind or queue, separated by commas ` +
@@ -14,9 +14,9 @@ const FORM =
 export type RetentionRules = ReadonlyMap<string, number | null>;
 
 /**
- * Reads how long what is over is kept: days of tasks alone, or of each kind or queue that is named. Of reviews there are
- * no queues.
- * @throws Error that says what is wrong with it, without naming the setting or the value
+ * Reads for how long ended items are kept: days for tasks alone, or for each kind or queue that is named. Reviews have no
+ * queues.
+ * @throws Error with the fault, without the name of the setting or the value
  */
 export function parseRetention(text: string): RetentionRules {
   const rules = new Map<string, number | null>([['task', TASK_DAYS]]);
@@ -35,7 +35,7 @@ export function retentionOf(rules: RetentionRules, kind: string, queue?: string)
   return (own === undefined ? rules.get(kind) : own) ?? null;
 }
 
-/** Kinds of items of which something is cleared. */
+/** The kinds of items that are cleared. */
 export const kindsCleared = (rules: RetentionRules): string[] => {
   const some = [...rules].filter(([, days]) => days !== null).map(([name]) => name.replace(/\/.*/, ''));
   return [...new Set(some)].filter((kind) => kind !== 'review');

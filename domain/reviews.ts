@@ -12,7 +12,7 @@ interface ReviewParts {
   updatedAt: string;
 }
 
-/** A review as the API shows it: of its row, or as it was after one change. */
+/** A review as the API shows it: as it is, or as it was after one change. */
 export function reviewView({ id, record, body, version, createdAt, updatedAt }: ReviewParts) {
   return {
     id,
@@ -33,7 +33,7 @@ interface Line {
   status: number | null;
   auditTime: string | null;
   outcome: string;
-  /** Of an edit the record. */
+  /** The record after an edit. */
   after: unknown;
 }
 
@@ -66,7 +66,7 @@ export function changeMessage(id: string, version: number, change: Change) {
 const MIN_STATUS = -2_147_483_648;
 const MAX_STATUS = 2_147_483_647;
 
-/** The status that a decision holds for a review; undefined: none that a review can take. */
+/** The status that a decision has for a review; undefined: none that is valid for one. */
 export function statusOf(decision: unknown): number | undefined {
   const status = (decision as { status?: unknown } | null)?.status;
   if (typeof status !== 'number' || !Number.isInteger(status)) return undefined;

@@ -10,7 +10,7 @@ const words = {
   invalidated: 'cancelled',
 } as const;
 
-/** The user that counts, whether or not the name has its prefix. */
+/** A user's name without the prefix, which is optional. */
 export const personOfUid = (uid: string): string => uid.replace(/^(uid_)+(?=.)/, '');
 export const groupOfGid = (gid: string): string => gid.replace(/^(gid_)+(?=.)/, '');
 
@@ -45,8 +45,8 @@ export const instantOf = (itemId: string): string => itemId.slice(itemId.indexOf
 export const taskOf = (itemId: string): string => itemId.slice(0, itemId.indexOf('/'));
 
 /**
- * An occurrence as its task's callback receives it: with user, log id and result of the completion that ended it, and
- * who completed the others. Their results are in the dispatch log.
+ * An occurrence as its task's callback receives it: with user, log id and result of the completion that ended it, and the
+ * users of the others. Their results are in the dispatch log.
  */
 function occurrenceView(item: Item, completions: Completion[]) {
   const last = completions.at(-1);
@@ -101,7 +101,7 @@ export const task = defineKind({
   overdue: null,
   order: 'age',
   quiet: ['created', 'available', 'dispatched', 'completed'],
-  // after a dispatch or a completion there is no more to hand out than before
+  // a dispatch or a completion adds nothing to the stock
   frees: ({ last_event, capacity }) =>
     last_event === 'dispatched' || last_event === 'completed' ? 0 : (capacity ?? 0),
   outcome: occurrenceView,

@@ -72,7 +72,7 @@ export function queueStatsView({ counts, oldest_waiting_seconds, claims_per_minu
   };
 }
 
-/** What leaves the state of a ticket as it is. */
+/** Events that leave the state of a ticket as it is. */
 const whileOpen = ['changed', 'escalated', 'parked', 'refused', 'noted'] as const;
 const afterEnd = ['delivered', 'delivery_failed', 'refused', 'noted'] as const;
 
@@ -84,16 +84,8 @@ export const ticket = defineKind({
   words,
   lifecycle: {
     none: { created: ['ready', 'delayed'] },
-    delayed: {
-      available: 'ready',
-      ...ends,
-      ...stays('delayed', ...whileOpen, 'transferred'),
-    },
-    ready: {
-      claimed: 'held',
-      ...ends,
-      ...stays('ready', ...whileOpen, 'transferred'),
-    },
+    delayed: { available: 'ready', ...ends, ...stays('delayed', ...whileOpen, 'transferred') },
+    ready: { claimed: 'held', ...ends, ...stays('ready', ...whileOpen, 'transferred') },
     held: {
       released: ['ready', 'delayed'],
       skipped: ['ready', 'delayed'],

@@ -4,7 +4,7 @@ import type { Retries } from './retries.ts';
 import { asJson, type Position, positionOf, type ReceivedEvent, type Target, Transient } from './target.ts';
 
 const REQUEST_MS = 60_000;
-/** Too busy, or unavailable; the status of a whole request or of one event in it. */
+/** Statuses of a server that is too busy or unavailable, of a whole request or of one event in it. */
 const AGAIN = new Set([429, 502, 503, 504]);
 
 /** Data is not indexed: parsed as fields, two decisions of different shape would conflict. */
@@ -19,7 +19,7 @@ const EVENTS = {
 };
 const POSITION = { mappings: { properties: { seq: { type: 'long' }, id: { type: 'keyword' } } } };
 
-export interface ElasticsearchOptions {
+interface Options {
   /** May hold a user and a password. */
   url: string;
   index: string;
@@ -33,120 +33,110 @@ interface BulkItem {
 
 interface Answer {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what another server sends is looked at field by field
+  // biome-ignore lint/suspicious/noExplicitAny: each field of another server's answer is checked where it is read
   body: any;
 }
+
+/** @param expected statuses that are neither a success nor an error */
+type Send = (method: string, path: string, sent?: object | string, expected?: number[]) => Promise<Answer>;
 
 /**
  * Indexes events under their ids, and after them their position in an index of its own. Makes both indices where
  * they are missing.
  * @throws Transient when the server cannot be reached; Error when it refuses
  */
-export async function openElasticsearch(options: ElasticsearchOptions): Promise<Target> {
-  const server = new Elasticsearch(options);
-  const positionIndex = `${options.index}-position`;
-  await server.ensureIndex(options.index, EVENTS);
-  await server.ensureIndex(positionIndex, POSITION);
+export async function openElasticsearch({ url, index, signal, retries }: Options): Promise<Target> {
+  const send = sender(url, signal);
+  const position = `${index}-position/_doc/position`;
+  await ensureIndex(send, index, EVENTS);
+  await ensureIndex(send, `${index}-position`, POSITION);
   return {
-    name: options.index,
+    name: index,
     async position(): Promise<Position | null> {
-      const { status, body } = await server.send('GET', `${positionIndex}/_doc/position`, undefined, [404]);
+      const { status, body } = await send('GET', position, undefined, [404]);
       return status === 404 ? null : { seq: body._source.seq, id: body._source.id };
     },
     async write(events: ReceivedEvent[]) {
       for (let rest = events; rest.length > 0; ) {
-        const { rejected, why } = await server.index(rest);
-        if (rejected.length > 0)
-          await options.retries.wait(`${options.index} put off ${rejected.length} events: ${why}`);
-        rest = rejected;
+        const { busy, why } = await indexEvents(send, index, rest);
+        if (busy.length > 0) await retries.wait(`${index} put off ${busy.length} events: ${why}`);
+        rest = busy;
       }
       // only now: a position ahead of its events would skip them for ever
-      await server.send('PUT', `${positionIndex}/_doc/position`, positionOf(events));
+      await send('PUT', position, positionOf(events));
     },
     close: async () => {},
   };
 }
 
+async function ensureIndex(send: Send, name: string, settings: object): Promise<void> {
+  if ((await send('HEAD', name, undefined, [404])).status === 200) return;
+  const { status, body } = await send('PUT', name, settings, [400]);
+  // another program made it in between
+  if (status === 400 && body?.error?.type !== 'resource_already_exists_exception') throw refused(name, status, body);
+}
+
 /** Elasticsearch takes no longer `_id`, in bytes. */
 const MAX_ID_BYTES = 512;
 
-/** The event's id, which a job's long id may make too long: then its hash, as stable for upserts. The field `id` is whole. */
+/** The event's id, or a hash of one that is too long, as stable for upserts. The field `id` is whole. */
 function documentId(id: string): string {
   return Buffer.byteLength(id) <= MAX_ID_BYTES ? id : `sha256/${createHash('sha256').update(id).digest('hex')}`;
 }
 
-class Elasticsearch {
-  readonly #o: ElasticsearchOptions;
-  readonly #base: string;
-  readonly #authorization: string | undefined;
+interface Indexed {
+  /** The events for which the server was too busy: they have to be sent again. */
+  busy: ReceivedEvent[];
+  why: string;
+}
 
-  constructor(options: ElasticsearchOptions) {
-    this.#o = options;
-    const url = new URL(options.url);
-    const { username, password } = url;
-    if (username !== '') {
-      const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-      this.#authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
-    }
-    url.username = '';
-    url.password = '';
-    this.#base = url.href.replace(/\/+$/, '');
-  }
-
-  async ensureIndex(name: string, settings: object): Promise<void> {
-    if ((await this.send('HEAD', name, undefined, [404])).status === 200) return;
-    const { status, body } = await this.send('PUT', name, settings, [400]);
-    // another program made it in between
-    if (status === 400 && body?.error?.type !== 'resource_already_exists_exception') throw refused(name, status, body);
-  }
-
-  /** @returns the events that have to be sent again, because the server was too busy for them */
-  async index(events: ReceivedEvent[]): Promise<{ rejected: ReceivedEvent[]; why: string }> {
-    const text = events
-      .map(({ text, event }) => `{"index":{"_id":${JSON.stringify(documentId(event.id))}}}\n${text}\n`)
-      .join('');
-    const { status, body } = await this.send('POST', `${this.#o.index}/_bulk`, text, [413]);
-    if (status === 413) return this.#inHalves(events);
-    const items = body?.items as BulkItem[] | undefined;
-    if (items?.length !== events.length)
-      throw new Error(`${this.#o.index}: ${this.#base} didn't answer for all events`);
-    const rejected: ReceivedEvent[] = [];
-    let why = '';
-    items.forEach(({ index: { _id, status, error } }, n) => {
-      if (status >= 200 && status < 300) return;
-      const said = `${status} ${error?.type}: ${error?.reason}`;
-      if (!AGAIN.has(status)) throw new Error(`${this.#o.index} refuses ${_id}: ${said}`);
-      rejected.push(events[n] as ReceivedEvent);
-      why = said;
-    });
-    return { rejected, why };
-  }
-
-  async #inHalves(events: ReceivedEvent[]): Promise<{ rejected: ReceivedEvent[]; why: string }> {
+async function indexEvents(send: Send, index: string, events: ReceivedEvent[]): Promise<Indexed> {
+  const lines = events.map(({ text, event }) => `{"index":{"_id":${JSON.stringify(documentId(event.id))}}}\n${text}\n`);
+  const { status, body } = await send('POST', `${index}/_bulk`, lines.join(''), [413]);
+  if (status === 413) {
+    // the request is too large: in halves
     const half = Math.ceil(events.length / 2);
-    if (events.length === 1) throw new Error(`${this.#o.index}: ${events[0]?.event.id} is too large for ${this.#base}`);
-    const [first, second] = [await this.index(events.slice(0, half)), await this.index(events.slice(half))];
-    return { rejected: [...first.rejected, ...second.rejected], why: first.why || second.why };
+    if (events.length === 1) throw new Error(`${index}: ${events[0]?.event.id} is too large for the server`);
+    const first = await indexEvents(send, index, events.slice(0, half));
+    const second = await indexEvents(send, index, events.slice(half));
+    return { busy: [...first.busy, ...second.busy], why: first.why || second.why };
   }
+  const items = body?.items as BulkItem[] | undefined;
+  if (items?.length !== events.length) throw new Error(`${index}: the server did not answer for all events`);
+  const indexed: Indexed = { busy: [], why: '' };
+  items.forEach(({ index: { _id, status, error } }, n) => {
+    if (status >= 200 && status < 300) return;
+    const said = `${status} ${error?.type}: ${error?.reason}`;
+    if (!AGAIN.has(status)) throw new Error(`${index} refuses ${_id}: ${said}`);
+    indexed.busy.push(events[n] as ReceivedEvent);
+    indexed.why = said;
+  });
+  return indexed;
+}
 
-  /** @param expected answers that are no success and still none of the errors below */
-  async send(method: string, path: string, sent?: object | string, expected: number[] = []): Promise<Answer> {
-    const headers = new Headers();
-    if (this.#authorization) headers.set('authorization', this.#authorization);
+/** Makes requests to a server, with the user and password of its URL. */
+function sender(text: string, closing: AbortSignal): Send {
+  const url = new URL(text);
+  const { username, password } = url;
+  url.username = '';
+  url.password = '';
+  const base = url.href.replace(/\/+$/, '');
+  const pair = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
+  const away = (error: Error): never => {
+    if (closing.aborted) throw error;
+    const reason = reasonOf(error.cause ?? error);
+    throw new Transient(`--url: ${base} cannot be reached (${reason}); start it, or correct --url`);
+  };
+  return async (method, path, sent, expected = []) => {
+    const headers = new Headers(username === '' ? {} : { authorization: `Basic ${pair}` });
     if (sent !== undefined)
       headers.set('content-type', typeof sent === 'string' ? 'application/x-ndjson' : 'application/json');
-    const signal = AbortSignal.any([this.#o.signal, AbortSignal.timeout(REQUEST_MS)]);
+    const signal = AbortSignal.any([closing, AbortSignal.timeout(REQUEST_MS)]);
     const body = typeof sent === 'object' ? JSON.stringify(sent) : sent;
-    const response = await fetch(`${this.#base}/${path}`, { method, headers, body, signal }).catch(this.#away);
-    const answer = { status: response.status, body: asJson(await response.text().catch(this.#away)) };
+    const response = await fetch(`${base}/${path}`, { method, headers, body, signal }).catch(away);
+    const answer = { status: response.status, body: asJson(await response.text().catch(away)) };
     if (response.ok || expected.includes(response.status)) return answer;
-    throw refused(`${method} ${this.#base}/${path}`, response.status, answer.body);
-  }
-
-  readonly #away = (error: Error): never => {
-    if (this.#o.signal.aborted) throw error;
-    const reason = reasonOf(error.cause ?? error);
-    throw new Transient(`--url: ${this.#base} cannot be reached (${reason}); start it, or correct --url`);
+    throw refused(`${method} ${base}/${path}`, response.status, answer.body);
   };
 }
 

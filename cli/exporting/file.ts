@@ -7,18 +7,18 @@ const CHUNK = 64 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Appends the lines to a file. The file is its own position: a kill can leave at most a torn last line, which is cut
- * off at the next start.
+ * Appends the lines to a file, which is made where it is missing. Its last line is the position: a kill can leave at
+ * most an incomplete last line, which is removed at the next start.
  * @throws Error when its last line is no event, or when another program writes to it meanwhile
  */
 export async function openFile(path: string): Promise<Target> {
-  const file = await openBoth(path).catch((error: unknown) => {
+  const file = await open(path, 'a+').catch((error: unknown) => {
     throw new Error(`--file: cannot write to ${path} (${reasonOf(error)}); name another one by --file`, {
       cause: error,
     });
   });
   try {
-    let end = await endOfLines(file);
+    let end = (await newlineBefore(file, (await file.stat()).size)) + 1;
     await file.truncate(end);
     let last = await lastLine(file, end, path);
     return {
@@ -27,7 +27,7 @@ export async function openFile(path: string): Promise<Target> {
       async write(events: ReceivedEvent[]) {
         if ((await file.stat()).size !== end) throw new Error(`${path} is written to by another program too`);
         const bytes = Buffer.from(events.map(({ text }) => `${text}\n`).join(''));
-        await writeAll(file, bytes, end);
+        await file.appendFile(bytes);
         await file.datasync();
         end += bytes.length;
         last = positionOf(events);
@@ -38,23 +38,6 @@ export async function openFile(path: string): Promise<Target> {
     await file.close();
     throw error;
   }
-}
-
-/** To read and to write, and made where it is missing. */
-async function openBoth(path: string): Promise<FileHandle> {
-  await (await open(path, 'a+')).close();
-  return open(path, 'r+');
-}
-
-async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
-  for (let done = 0; done < bytes.length; )
-    done += (await file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
-}
-
-/** Where the last whole line ends. */
-async function endOfLines(file: FileHandle): Promise<number> {
-  const { size } = await file.stat();
-  return (await newlineBefore(file, size)) + 1;
 }
 
 /** The offset of the last line's end before `before`, or -1. */

@@ -7,7 +7,7 @@ import { type Target, Transient } from './target.ts';
  * Upserts into a table of a database that is not Docket's. Makes the table and the one that holds its position where they
  * are missing.
  * @param table may be qualified: `schema.table`
- * @throws Transient when it cannot be reached; Error with what it says when it refuses
+ * @throws Transient when it cannot be reached; Error with its message when it refuses
  */
 export async function openPostgres(url: string, table: string): Promise<Target> {
   const client = new pg.Client({
@@ -17,7 +17,7 @@ export async function openPostgres(url: string, table: string): Promise<Target> 
     query_timeout: 60_000,
     application_name: 'docket export',
   });
-  // a connection that was lost is seen by the next statement
+  // the next statement fails on a lost connection
   client.on('error', () => {});
   const failed = (error: unknown) => {
     const failure = databaseFailure(error, { url, setting: '--url' });

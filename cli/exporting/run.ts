@@ -3,30 +3,25 @@ import type { Retries } from './retries.ts';
 import type { Source } from './source.ts';
 import { positionOf, type Target, Transient } from './target.ts';
 
-export interface Export {
+interface Export {
   source: Source;
-  /** Opens the target; after a failure once more. */
+  /** Opens the target; again after each failure. */
   open(): Promise<Target>;
-  /** Stay at the end of the feed, and go on as events come. */
+  /** Whether to wait at the end of the feed for further events. */
   follow: boolean;
-  /** Fires when it is to end: what has been begun is written. */
+  /** Ends the export after the batch that is being written. */
   signal: AbortSignal;
   retries: Retries;
 }
 
-export interface Exported {
-  events: number;
-  /** The target's position; 0: nothing is there. */
-  position: number;
-}
-
 /**
- * Brings a feed to a target, from the target's own position on. Whatever fails in between, it begins again exactly
- * as after a kill: nothing that is kept only in memory decides where to go on (S4.8).
- * @throws Error that says what is wrong, once trying again makes no sense
+ * Copies a feed to a target, from the target's own position on. After any failure it begins again as after a kill:
+ * the position in memory never decides where to resume (S4.8).
+ * @returns how many events were written, and the target's position; 0: it is empty
+ * @throws Error with the reason, for failures that another try cannot fix
  */
-export async function runExport({ source, open, follow, signal, retries }: Export): Promise<Exported> {
-  const done: Exported = { events: 0, position: 0 };
+export async function runExport({ source, open, follow, signal, retries }: Export) {
+  const done = { events: 0, position: 0 };
   while (!signal.aborted) {
     let target: Target | undefined;
     try {
@@ -62,7 +57,7 @@ export async function runExport({ source, open, follow, signal, retries }: Expor
   }
 }
 
-/** @throws Error when the target has events of another feed: going on would leave a gap that is not noticed */
+/** @throws Error when the target has events of another feed: to resume would leave a gap unnoticed */
 async function resume(source: Source, target: Target): Promise<number> {
   const position = await target.position();
   if (!position) return 0;
@@ -74,7 +69,7 @@ async function resume(source: Source, target: Target): Promise<number> {
   );
 }
 
-/** Some errors of connections have a code only. */
+/** Some errors of connections have only a code. */
 function messageOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return message || code || String(error);

@@ -2,16 +2,16 @@ import { FeedEvent } from '../../contract/feed.ts';
 import { reasonOf } from '../../runtime/failures.ts';
 import { asJson, type ReceivedEvent, Transient } from './target.ts';
 
-/** Events of one answer, as many as the server gives. */
+/** Events in one answer, the most that the server gives. Fewer: the feed ends there. */
 const ANSWER = 10_000;
 const BATCH = 1_000;
 const BATCH_CHARACTERS = 4 * 1024 * 1024;
 const AGAIN = new Set([429, 500, 502, 503, 504]);
 
-export interface SourceOptions {
+interface Options {
   /** Of the server, such as http://127.0.0.1:3000. */
   url: string;
-  /** What the URL was given by. */
+  /** The option or variable that holds the URL. */
   setting: string;
   key: string | undefined;
   signal: AbortSignal;
@@ -20,20 +20,19 @@ export interface SourceOptions {
 /** A running server's feed. */
 export class Source {
   readonly url: string;
-  readonly #o: SourceOptions;
+  readonly #o: Options;
 
-  constructor(options: SourceOptions) {
+  constructor(options: Options) {
     this.#o = options;
     this.url = options.url.replace(/\/+$/, '');
   }
 
   /**
-   * What comes after a position, up to the end of the feed, in batches that are read when they are asked for.
-   * @throws Transient when the server cannot be reached or breaks off; Error when it refuses, or goes back
+   * The events after a position, up to the end of the feed, in batches that are read on demand.
+   * @throws Transient when the connection fails or is lost; Error when the server refuses, or sends an earlier position
    */
   async *batches(after: number): AsyncGenerator<ReceivedEvent[]> {
-    let [at, seen] = [after, 0];
-    do {
+    for (let [at, seen] = [after, ANSWER]; seen === ANSWER; ) {
       seen = 0;
       let batch: ReceivedEvent[] = [];
       let size = 0;
@@ -50,13 +49,12 @@ export class Source {
         size = 0;
       }
       if (batch.length > 0) yield batch;
-      // fewer than it may give: that was the end
-    } while (seen === ANSWER);
+    }
   }
 
   /**
-   * Whether an event is, or was, at its position; else what is there. An event that has been cleared with its item
-   * leaves its position empty, and the feed goes on after it.
+   * @returns undefined if the event is, or was, at its position, else the one that is there instead. An event that was
+   *   cleared with its item leaves its position empty, and the feed goes on after it
    */
   async differs(seq: number, id: string): Promise<string | undefined> {
     let newest = 0;
@@ -93,7 +91,7 @@ export class Source {
       seen(response);
       yield* linesOf(response.body);
     } catch (error) {
-      // what fetch itself throws: no connection, or one that was lost
+      // fetch throws this when it gets no connection or loses it
       if (error instanceof TypeError && error.cause !== undefined && !signal.aborted)
         throw new Transient(
           `${this.#o.setting}: ${this.url} cannot be reached (${reasonOf(error.cause)}); start Docket there, or name ` +
@@ -114,7 +112,7 @@ export class Source {
   }
 }
 
-/** Whole lines that are not blank; a rest without an end is no line. */
+/** Complete lines that are not blank. @throws Transient where the last one has no end */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

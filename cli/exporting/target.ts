@@ -13,7 +13,7 @@ export interface Position {
 }
 
 /**
- * Where events go. Whatever happens between two calls, `position` never is ahead of what was written, and to write
+ * A destination of events. `position` is never ahead of the events that were written, also after a crash, and writing
  * events a second time changes nothing.
  */
 export interface Target {
@@ -35,7 +35,7 @@ export function positionOf(events: ReceivedEvent[]): Position {
   return { seq: last.event.seq, id: last.event.id };
 }
 
-/** What a server answered; undefined where it is no JSON. */
+/** A server's answer as JSON; undefined where it is none. */
 export function asJson(text: string): unknown {
   try {
     return JSON.parse(text);

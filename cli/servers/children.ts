@@ -6,15 +6,16 @@ import { fileURLToPath } from 'node:url';
 
 const WATCHDOG = fileURLToPath(new URL('watchdog.mjs', import.meta.url));
 const LAST_LINES = 5;
+const LEFTOVER_GRACE_MS = 20_000;
 
-export interface ServerCommand {
+interface ServerCommand {
   command: string;
   args: string[];
-  /** How it is asked to stop. */
+  /** Asks it to stop. */
   signal: NodeJS.Signals;
-  /** How long it has for that before it is killed. */
+  /** The time that it has to stop before it is killed. */
   graceMs: number;
-  /** Where its pid is left, so that the next start can end it if its watchdog was killed too. */
+  /** The file for its pid, so that the next start can end it if its watchdog was killed too. */
   pidFile?: string;
   uid?: number;
   gid?: number;
@@ -25,11 +26,11 @@ export interface ServerCommand {
 export interface RunningChild {
   /** Of the server, not of its watchdog. */
   pid: number;
-  /** Resolves with why, when it is gone: a signal's name or `exit code 1`. */
+  /** Resolves with the reason when it has ended: a signal's name or `exit code 1`. */
   ended: Promise<string>;
   /** The last lines it printed once it has ended; undefined before. */
   failure(): string | undefined;
-  /** Resolves when it is gone. */
+  /** Resolves when it has ended. */
   stop(): Promise<void>;
 }
 
@@ -111,7 +112,7 @@ export async function runToEnd(command: ServerCommand, signal?: AbortSignal): Pr
 /**
  * Waits until a server that was started answers.
  * @param ask throws while it does not; it is asked every 100 ms, `most` times
- * @throws Error with its last lines when it has ended; what `ask` throws at last; the signal's reason
+ * @throws Error with its last lines when it has ended; the last error of `ask`; the signal's reason
  */
 export async function untilReady(
   name: string,
@@ -134,37 +135,30 @@ export async function untilReady(
 }
 
 /**
- * Ends the server that an earlier run left behind, if the pid in the file still is that server:
- * `mark` must stand in its command line, because pids are used again.
- * @returns whether there was one
+ * Ends the server that an earlier run left behind, if the pid in the file still is that server: `mark` must stand in
+ * its command line, because pids are used again. One that does not end by `signal` is killed.
  */
-export async function endLeftover(pidFile: string, mark: string, signal: NodeJS.Signals): Promise<boolean> {
-  if (!existsSync(pidFile)) return false;
+export async function endLeftover(pidFile: string, mark: string, signal: NodeJS.Signals): Promise<void> {
+  if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
-  const ours = Number.isInteger(pid) && pid > 1 && isAlive(pid) && commandLine(pid).includes(mark);
-  if (ours) await stopServer(pid, signal, 20_000);
-  rmSync(pidFile, { force: true });
-  return ours;
-}
-
-/** Sends `signal`, waits up to `graceMs`, then kills. Resolves when the process is gone. */
-async function stopServer(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {
-  const deadline = performance.now() + graceMs;
-  send(pid, signal);
-  while (isAlive(pid)) {
-    if (performance.now() > deadline) send(pid, 'SIGKILL');
-    await sleep(20);
+  if (Number.isInteger(pid) && pid > 1 && isAlive(pid) && commandLine(pid).includes(mark)) {
+    const deadline = performance.now() + LEFTOVER_GRACE_MS;
+    send(pid, signal);
+    for (; isAlive(pid); await sleep(20)) if (performance.now() > deadline) send(pid, 'SIGKILL');
   }
+  rmSync(pidFile, { force: true });
 }
 
 /** False for a zombie too: it holds nothing any more. */
 export const isAlive = (pid: number) => exists(pid) && !ps(pid, 'stat').startsWith('Z');
 
-/** Without looking at what it is, which costs a process on some systems. */
-export function exists(pid: number): boolean {
+/** A zombie exists. Cheaper than `isAlive`, which runs a program on some systems. */
+export const exists = (pid: number): boolean => send(pid, 0);
+
+/** @returns whether there is such a process, also where it is another user's */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, signal);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
@@ -188,13 +182,5 @@ function ps(pid: number, column: 'args' | 'stat' | 'ppid'): string {
     return execFileSync('ps', ['-o', `${column}=`, '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' });
   } catch {
     return '';
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // gone already
   }
 }

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// Whether dist/ has what the sources of this moment compile to. JavaScript, because it is asked before any loader is there.
+// Whether dist/ was compiled from the sources as they are now. JavaScript, because it runs before any loader is there.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** What runs on a server: what dist/ is made of. */
+/** The folders that are compiled into dist/. */
 const FOLDERS = [
   ...['activities', 'api', 'cli', 'contract', 'db', 'domain', 'runtime', 'services', 'web', 'worker', 'workflows'],
 ];
 const STAMP = `${ROOT}dist/sources`;
 
-/** The files of these folders, and what says how they are compiled and with which packages. */
+/** The files of these folders, and those that say how they are compiled and with which packages. */
 export function sourceFiles() {
   const within = FOLDERS.filter((folder) => existsSync(ROOT + folder)).flatMap((folder) =>
     readdirSync(ROOT + folder, { recursive: true, withFileTypes: true })
@@ -21,15 +21,10 @@ export function sourceFiles() {
   return [...within.sort(), 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 }
 
-/** A hash of names and contents, not of times: those of a checkout say nothing. */
+/** A hash of names and contents, not of times: a checkout sets those. */
 export function sourceHash() {
   const hash = createHash('sha256');
-  for (const file of sourceFiles())
-    hash
-      .update(file)
-      .update('\0')
-      .update(readFileSync(ROOT + file))
-      .update('\0');
+  for (const file of sourceFiles()) for (const part of [file, '\0', readFileSync(ROOT + file), '\0']) hash.update(part);
   return hash.digest('hex');
 }
 

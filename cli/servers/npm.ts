@@ -9,7 +9,7 @@ const POLL_MS = 300;
  */
 export async function npmEnded(): Promise<void> {
   const parent = process.ppid;
-  // inherited by whatever a script starts; this one is about Docket itself
+  // other programs that a script starts inherit the variable: it must name Docket
   if (!process.env.npm_lifecycle_script?.includes('docket')) return new Promise(() => {});
   const line = commandLine(parent);
   // the shell is between npm and this process, unless it has replaced itself

@@ -1,44 +1,41 @@
 import { createServer } from 'node:net';
 import { type ListenAddress, listenFailure } from '../../runtime/failures.ts';
 
-/** A TCP port on 127.0.0.1 that is free at the moment. */
-export function freePort(): Promise<number> {
+const HOST = '127.0.0.1';
+
+/** Binds a port, 0 any free one, and releases it. @returns its number */
+function tryPort(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
+    server.listen(port, host, () => {
+      const { port: bound } = server.address() as { port: number };
+      server.close(() => resolve(bound));
     });
   });
 }
 
-/** Binds a port, and lets go of it. */
-function tryPort(host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(port, host, () => server.close(() => resolve()));
-  });
-}
+/** A TCP port on 127.0.0.1 that is free at the moment. */
+export const freePort = (): Promise<number> => tryPort(HOST, 0);
 
 /** Whether a port can be bound on 127.0.0.1. */
 export const isFree = (port: number): Promise<boolean> =>
-  tryPort('127.0.0.1', port).then(
+  tryPort(HOST, port).then(
     () => true,
     () => false,
   );
 
 /** @throws Error that names the setting, where nothing can listen there */
-export const needFree = (listening: ListenAddress): Promise<void> =>
-  tryPort(listening.host, listening.port).catch((error) => {
+export async function needFree(listening: ListenAddress): Promise<void> {
+  await tryPort(listening.host, listening.port).catch((error) => {
     throw listenFailure(error, listening);
   });
+}
 
 const [FIRST, LAST] = [20_000, 32_000];
 
 /**
- * A free port that stays free while its server is down: below those from which systems take the local ends
+ * A free port that stays free while its server is down: below the range from which systems take the local ends
  * of connections, so that no connection sits on it when the server comes back.
  */
 export async function lastingPort(): Promise<number> {

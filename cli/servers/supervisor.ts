@@ -14,9 +14,9 @@ export interface Part {
 /**
  * Keeps a part of the system running: when it ends by itself, it is started again, with a delay that grows
  * from a quarter of a second to ten.
- * @param start has to end early when its signal is aborted
- * @param o.signal ends the first start
- * @throws what the first start throws
+ * @param start must stop early when its signal is aborted
+ * @param o.signal aborts the first start
+ * @throws the error of the first start
  */
 export async function keepRunning<P extends Part>(
   name: string,
@@ -45,8 +45,7 @@ export async function keepRunning<P extends Part>(
   };
 
   const guard = async (first: P) => {
-    let part: P | undefined = first;
-    while (part) {
+    for (let part: P | undefined = first; part; part = await startAgain()) {
       const began = performance.now();
       const why = await Promise.race([part.ended, stopped]);
       if (why === undefined) return part.stop();
@@ -54,7 +53,6 @@ export async function keepRunning<P extends Part>(
       // a part may consist of several, of which the others still run
       await part.stop().catch((error: Error) => say(`${name} did not stop cleanly: ${error.message}`));
       if (performance.now() - began > STEADY_MS) delayMs = FIRST_DELAY_MS;
-      part = await startAgain();
     }
   };
 

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { needFolder, reasonOf } from '../../runtime/failures.ts';
@@ -11,7 +12,7 @@ const SQLITE_VERSION = '1.44.3';
 const MODULE = 'github.com/temporalio/cli';
 const BUILD = `temporal-${VERSION}-sqlite-${SQLITE_VERSION}`;
 
-export interface CliSearch {
+interface Search {
   /** `TEMPORAL_CLI`. */
   given: string | undefined;
   cacheDir: string;
@@ -21,12 +22,12 @@ export interface CliSearch {
 }
 
 /**
- * Finds the `temporal` program: the one given, one on the PATH, the cache, the SDK's download, and
- * where its host can't be reached, a build with Go. Says which way is taken, because the last two
- * take a while the first time.
- * @throws Error that says what to do when there is no way
+ * Finds the `temporal` program: the given one, one on the PATH, the cached one, the SDK's download, or, where its host
+ * cannot be reached, a build with Go. Prints which of the last two it uses: they take minutes the first time.
+ * @throws Error with advice where none of these works
  */
-export async function findTemporalCli({ given, cacheDir, say, signal }: CliSearch): Promise<string> {
+export async function findTemporalCli(search: Search): Promise<string> {
+  const { given, cacheDir } = search;
   if (given !== undefined) {
     needProgram(given);
     return given;
@@ -38,7 +39,7 @@ export async function findTemporalCli({ given, cacheDir, say, signal }: CliSearc
   const cached = join(cacheDir, `${BUILD}${exe}`);
   if (existsSync(cached)) return cached;
   needFolder(cacheDir, 'DOCKET_CACHE');
-  return (await download(cacheDir, say, signal)) ?? (await build({ cacheDir, target: cached, say, signal }));
+  return (await download(search)) ?? (await build(search, cached));
 }
 
 /** @throws Error where TEMPORAL_CLI is not a program that can be run */
@@ -54,12 +55,8 @@ function needProgram(path: string): void {
   throw new Error(`TEMPORAL_CLI: ${path} is not a program; set it to the path of the temporal program`);
 }
 
-/** The SDK downloads into the folder it is given; what it is called there is its own affair. */
-async function download(
-  cacheDir: string,
-  say: (line: string) => void,
-  signal?: AbortSignal,
-): Promise<string | undefined> {
+/** The SDK downloads into the folder it is given, under a name of its own choice. */
+async function download({ cacheDir, say, signal }: Search): Promise<string | undefined> {
   const folder = join(cacheDir, 'download');
   const earlier = programIn(folder);
   if (earlier) return earlier;
@@ -68,8 +65,10 @@ async function download(
   try {
     const server = { executable: { type: 'cached-download' as const, downloadDir: folder }, port: await freePort() };
     const { TestWorkflowEnvironment } = await import('@temporalio/testing');
+    signal?.throwIfAborted();
     const downloading = TestWorkflowEnvironment.createLocal({ server }).then((started) => started.teardown());
-    await Promise.race([downloading, ...(signal ? [rejected(signal)] : [])]);
+    // it takes no signal
+    await Promise.race([downloading, ...(signal ? [once(signal, 'abort').then(() => signal.throwIfAborted())] : [])]);
     return programIn(folder);
   } catch (error) {
     signal?.throwIfAborted();
@@ -78,27 +77,15 @@ async function download(
   }
 }
 
-/** Rejects when the signal is aborted: the SDK's download takes none. */
-const rejected = (signal: AbortSignal) =>
-  new Promise<never>((_, reject) => {
-    const fail = () => reject(signal.reason);
-    if (signal.aborted) fail();
-    else signal.addEventListener('abort', fail, { once: true });
-  });
-
-/** Its whole downloads only: one that was interrupted stays there under a name of its own. */
+/** Complete downloads only: an interrupted one stays there under another name. */
 function programIn(folder: string): string | undefined {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   const name = names.find((f) => f.startsWith('temporal-') && !f.endsWith('.downloading'));
   return name && join(folder, name);
 }
 
-interface Build extends Pick<CliSearch, 'cacheDir' | 'say' | 'signal'> {
-  target: string;
-}
-
 /** Within a module of its own, because `go install` takes the driver that the program names. */
-async function build({ cacheDir, target, say, signal }: Build): Promise<string> {
+async function build({ cacheDir, say, signal }: Search, target: string): Promise<string> {
   signal?.throwIfAborted();
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });

@@ -16,7 +16,7 @@ export interface TemporalServer extends RunningChild {
   uiUrl: string;
 }
 
-export interface TemporalServerOptions {
+interface Options {
   cli: string;
   /** Its database and pid file live here. */
   dir: string;
@@ -24,7 +24,7 @@ export interface TemporalServerOptions {
   port: number;
   uiPort: number;
   namespace: string;
-  /** For how long it may answer nothing before it counts as ended. */
+  /** The time without an answer after which it counts as ended. */
   patienceMs?: number;
   /** Ends the start. */
   signal?: AbortSignal;
@@ -35,7 +35,7 @@ export interface TemporalServerOptions {
  * (WAL, synchronous). It keeps its workflows over a restart.
  * @throws with a message for the terminal when a port is taken or the server doesn't come up
  */
-export async function startTemporal(o: TemporalServerOptions): Promise<TemporalServer> {
+export async function startTemporal(o: Options): Promise<TemporalServer> {
   const dir = resolve(o.dir);
   mkdirSync(dir, { recursive: true });
   const file = join(dir, 'temporal.db');
@@ -43,8 +43,8 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
   await endLeftover(pidFile, file, 'SIGTERM');
   const port = o.port || (await lastingPort());
   const uiPort = o.uiPort || (await lastingPort());
-  await needFree({ host: HOST, port, settings: { host: 'TEMPORAL_PORT', port: 'TEMPORAL_PORT' } });
-  await needFree({ host: HOST, port: uiPort, settings: { host: 'TEMPORAL_UI_PORT', port: 'TEMPORAL_UI_PORT' } });
+  for (const [setting, wanted] of Object.entries({ TEMPORAL_PORT: port, TEMPORAL_UI_PORT: uiPort }))
+    await needFree({ host: HOST, port: wanted, settings: { host: setting, port: setting } });
   const server = await spawnServer({
     ...{ command: o.cli, signal: 'SIGTERM', graceMs: 15_000, pidFile },
     args: [
@@ -54,10 +54,10 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
       ...['--search-attribute', `${QUEUE_ATTRIBUTE}=Keyword`, '--namespace', o.namespace, '--log-level', 'error'],
       // its length is counted in bytes, that of names in characters
       ...['--dynamic-config-value', `limit.maxIDLength=${MAX_ID_BYTES}`],
-      // workflow tasks come in bursts; the defaults make a small machine wait
+      // workflow tasks come in bursts, which the defaults delay on a small machine
       ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
       ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
-      // without it priority keys count for nothing
+      // without it priority keys have no effect
       ...['--dynamic-config-value', 'matching.useNewMatcher=true'],
     ],
   });
@@ -73,9 +73,9 @@ export async function startTemporal(o: TemporalServerOptions): Promise<TemporalS
 }
 
 /**
- * A server whose process lives but that answers no one has to be started again: the SQLite driver of some versions gets
- * stuck for good (temporalio/temporal#9198).
- * @returns why, when it has answered nothing for so long; what `ended` says, when it ends before
+ * A server that runs but answers nothing must be restarted: the SQLite driver of some versions gets stuck for good
+ * (temporalio/temporal#9198).
+ * @returns the reason, once it has answered nothing for so long; that of `ended`, if it ends before
  */
 async function untilSilent(ask: () => Promise<void>, ended: Promise<string>, patienceMs: number): Promise<string> {
   let running = true;

@@ -1,10 +1,10 @@
-// Runs a server for as long as the process that asked for it lives. Its only argument is JSON, what `spawnServer`
-// (children.ts) hands over. The IPC channel closes however that process ends, kill -9 included; that is why a
-// process of its own does this. Plain JavaScript: it starts without a loader.
+// Runs a server as long as the process that started it lives. Its only argument is the JSON that `spawnServer`
+// (children.ts) sends. It is a process of its own because the IPC channel closes however its parent ends, also by
+// kill -9. Plain JavaScript starts without a loader.
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
-/** For what the server printed last; an orphan of it may hold the pipe for longer. */
+/** The time for the server's last output; a child that it left may hold the pipe for longer. */
 const FLUSH_MS = 1_000;
 
 const { command, args, signal, graceMs, pidFile, ...options } = JSON.parse(process.argv[2] ?? '{}');

@@ -195,33 +195,3 @@ begin
   end loop;
   return v_ids;
 end $$;
-
--- Why a claim came back empty, each cause counted up to 1,000 (S0.5, explain).
-create or replace function claim_reasons(
-  p_kind text, p_queue text, p_person text, p_skills text[]
-) returns table (delayed integer, held integer, excluded integer, skills integer, skipped integer,
-                 paused integer, max_held integer, retry_after double precision)
-language sql stable as $$
-  with q as (select * from queue where kind = p_kind and name = p_queue),
-  mine as (
-    select count(*)::integer as n from item
-     where kind = p_kind and queue = p_queue and state = 'held'
-       and holder = p_person and expires_at > clock_timestamp()),
-  waiting as materialized (
-    select exclude, skipped, requires from item
-     where kind = p_kind and queue = p_queue and state = 'ready' limit 1000)
-  select
-    (select count(*) from (
-       select 1 from item where kind = p_kind and queue = p_queue and state = 'delayed' limit 1000) s)::integer,
-    (select count(*) from (select 1 from item where kind = p_kind and queue = p_queue and state = 'held'
-                              and holder <> p_person limit 1000) s)::integer,
-    (select count(*) from waiting where p_person = any (exclude))::integer,
-    (select count(*) from waiting where not requires <@ p_skills)::integer,
-    (select count(*) from waiting where p_person = any (waiting.skipped))::integer,
-    (select case when q.paused then (select count(*) from waiting) else 0 end from q)::integer,
-    (select case when mine.n >= q.max_held then mine.n else 0 end from q, mine)::integer,
-    extract(epoch from least(
-      (select min(available_at) from item where kind = p_kind and queue = p_queue and state = 'delayed'),
-      (select min(expires_at) from item where kind = p_kind and queue = p_queue and state = 'held')
-    ) - clock_timestamp())::double precision
-$$;

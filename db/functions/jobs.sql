@@ -157,14 +157,14 @@ end $$;
 create or replace function pop_to_push(p_topic text, p_tokens text[], p_limit integer) returns setof item
 language plpgsql as $$
 declare
-  v_room integer;
+  v_slots integer;
 begin
   perform pg_advisory_xact_lock(hashtextextended('push' || chr(31) || p_topic, 0));
-  select least(cardinality(p_tokens), p_limit - count(*)) into v_room from item
+  select least(cardinality(p_tokens), p_limit - count(*)) into v_slots from item
    where kind = 'job' and queue = p_topic and state = 'held' and holder = 'push' and expires_at > clock_timestamp();
-  if v_room <= 0 then return; end if;
+  if v_slots <= 0 then return; end if;
   return query select * from pop_jobs(
-    array[p_topic], p_tokens[1:v_room], array_fill('push'::text, array[v_room]), null, null);
+    array[p_topic], p_tokens[1:v_slots], array_fill('push'::text, array[v_slots]), null, null);
 end $$;
 
 -- Draws a number for an item that is to be named `queue:number`, passing over those whose name is in use.

@@ -12,7 +12,6 @@ language plpgsql set enable_seqscan = off as $$
 declare
   r reconciliation;
   v_stages text[] := array['schedules', 'deliveries', 'reviews', 'outcomes', 'due', 'open'];
-  v_put integer;
   v_read integer;
 begin
   select * into r from reconciliation c where c.stage is not null for update skip locked;
@@ -21,20 +20,18 @@ begin
     return query select r.stage, null::integer;
     return;
   end if;
-  case r.stage
-    when 'schedules' then
-      select * into v_put, v_read, r.after_kind, r.after_id from put_back_schedules(r, p_limit);
-    when 'deliveries' then
-      select * into v_put, v_read, r.after_kind, r.after_id, r.after_n from put_back_deliveries(r, p_limit);
-    when 'reviews' then
-      select * into v_put, v_read, r.after_id from put_back_reviews(r, p_limit);
-    when 'outcomes' then
-      select * into v_put, v_read, r.after_kind, r.after_id from put_back_outcomes(r, p_limit);
-    else
-      select * into v_put, v_read, r.after_kind, r.after_id from put_back_open(r, p_limit);
-  end case;
-  stage := r.stage;
-  put := v_put;
+  with batch as materialized (
+    select * from rows_to_put_back(r, p_limit) with ordinality as b (kind, id, n, mark, no)
+  ), published as (
+    insert into unpublished (kind, item_id) select kind, id from batch where mark = 'workflow' order by no
+    on conflict do nothing
+  ), resynced as (
+    insert into resync (what, parent, name, n, at)
+    select mark, kind, id, n, '-infinity' from batch where mark in ('schedule', 'delivery') order by no
+  )
+  select r.stage, count(mark), count(*), (array_agg(kind order by no desc))[1], (array_agg(id order by no desc))[1],
+         (array_agg(n order by no desc))[1]
+    into stage, put, v_read, r.after_kind, r.after_id, r.after_n from batch;
   if v_read < p_limit then
     r.stage := v_stages[array_position(v_stages, r.stage) + 1];
     r.after_kind := ''; r.after_id := ''; r.after_n := 0;
@@ -45,76 +42,41 @@ begin
   return next;
 end $$;
 
-create or replace function put_back_schedules(
-  r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text
-) language sql as $$
-  with found as materialized (
-    select topic, name from schedule where (topic, name) > (r.after_kind, r.after_id) order by topic, name limit p_limit
-  ), kept as (
-    insert into resync (what, parent, name, at) select 'schedule', topic, name, '-infinity' from found
-  ), last as (select topic, name from found order by topic desc, name desc limit 1)
-  select count(*)::integer, count(*)::integer, (select topic from last), (select name from last) from found
-$$;
-
--- Deliveries in progress: those of reviews are made by the review's workflow, an outcome's first one by the item's, and
--- those that were asked for again by a workflow of their own.
-create or replace function put_back_deliveries(
-  r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text,
-  out after_n integer
-) language sql as $$
-  with found as materialized (
-    select kind, item_id, n from delivery
-     where state = 'pending' and (kind, item_id, n) > (r.after_kind, r.after_id, r.after_n)
-     order by kind, item_id, n limit p_limit
-  ), reviews as (
-    insert into unpublished (kind, item_id)
-    select distinct 'review', v.id from found f join review v on v.id = f.item_id where f.kind = 'review'
-    on conflict do nothing
-  ), again as (
-    insert into resync (what, parent, name, n, at)
-    select 'delivery', i.kind, i.id, f.n, '-infinity'
-      from found f join item i on i.kind = f.kind and i.id = f.item_id and (f.n > 1 or not i.delivery_pending)
-  ), last as (select kind, item_id, n from found order by kind desc, item_id desc, n desc limit 1)
-  select count(*)::integer, count(*)::integer, (select kind from last), (select item_id from last), (select n from last)
-    from found
-$$;
-
--- Reviews with callbacks that were received and not applied.
-create or replace function put_back_reviews(
-  r reconciliation, p_limit integer, out put integer, out read integer, out after_id text
-) language sql as $$
-  with found as materialized (
-    select distinct review_id from review_callback
-     where outcome = 'pending' and review_id > r.after_id collate "C" order by review_id limit p_limit
-  ), kept as (
-    insert into unpublished (kind, item_id) select 'review', review_id from found on conflict do nothing
-  )
-  select count(*)::integer, count(*)::integer, max(review_id) from found
-$$;
-
-create or replace function put_back_outcomes(
-  r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text
-) language sql as $$
-  with found as materialized (
-    select kind, id from item
-     where delivery_pending and (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
-  ), kept as (
-    insert into unpublished (kind, item_id) select kind, id from found on conflict do nothing
-  ), last as (select kind, id from found order by kind desc, id desc limit 1)
-  select count(*)::integer, count(*)::integer, (select kind from last), (select id from last) from found
-$$;
-
--- Open items: in the stage `due` those for which something is due at some time, then the others.
-create or replace function put_back_open(
-  r reconciliation, p_limit integer, out put integer, out read integer, out after_kind text, out after_id text
-) language sql as $$
-  with found as materialized (
-    select kind, id,
-           ended_at is null and (wake_at is not null or coalesce(lacks_jurors, false)) = (r.stage = 'due') as wanted
-      from item where (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit
-  ), kept as (
-    insert into unpublished (kind, item_id) select kind, id from found where wanted on conflict do nothing
-  ), last as (select kind, id from found order by kind desc, id desc limit 1)
-  select count(*) filter (where wanted)::integer, count(*)::integer, (select kind from last), (select id from last)
-    from found
-$$;
+-- The next rows of the stage, in the order of their keys.
+-- mark  what is to be done: `workflow`, `schedule`, `delivery`; `outcome`: a later stage does it; null: nothing
+create or replace function rows_to_put_back(r reconciliation, p_limit integer)
+returns table (kind text, id text, n integer, mark text) language plpgsql as $$
+#variable_conflict use_column
+begin
+  if r.stage = 'schedules' then
+    return query
+    select topic, name, 0, 'schedule' from schedule
+     where (topic, name) > (r.after_kind, r.after_id) order by topic, name limit p_limit;
+  elsif r.stage = 'deliveries' then
+    -- those of reviews are made by the review's workflow, an outcome's first one by the item's, and those that were
+    -- asked for again by a workflow of their own
+    return query
+    select d.kind, d.item_id, d.n,
+           case when d.kind = 'review' then 'workflow'
+                when exists (select from item i where i.kind = d.kind and i.id = d.item_id
+                                and (d.n > 1 or not i.delivery_pending)) then 'delivery' else 'outcome' end
+      from delivery d where d.state = 'pending' and (d.kind, d.item_id, d.n) > (r.after_kind, r.after_id, r.after_n)
+     order by d.kind, d.item_id, d.n limit p_limit;
+  elsif r.stage = 'reviews' then
+    -- with callbacks that were received and not applied
+    return query
+    select distinct 'review', review_id, 0, 'workflow' from review_callback
+     where outcome = 'pending' and review_id > r.after_id collate "C" order by review_id limit p_limit;
+  elsif r.stage = 'outcomes' then
+    return query
+    select kind, id, 0, 'workflow' from item
+     where delivery_pending and (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit;
+  else
+    -- open items: `due` those for which something is due at some time, then the others
+    return query
+    select kind, id, 0,
+           case when ended_at is null and (wake_at is not null or coalesce(lacks_jurors, false)) = (r.stage = 'due')
+                then 'workflow' end
+      from item where (kind, id) > (r.after_kind, r.after_id) order by kind, id limit p_limit;
+  end if;
+end $$;

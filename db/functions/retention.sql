@@ -24,13 +24,6 @@ create or replace function is_quiet(r review) returns boolean language sql stabl
      and nothing_pends('review', r.id)
 $$;
 
--- A call that sends one again locks nothing else (reopen_delivery).
-create or replace function lock_deliveries(p_kind text, p_ids text[]) returns void language plpgsql
-set enable_seqscan = off as $$
-begin
-  perform from delivery where kind = p_kind and item_id = any (p_ids) order by item_id, n for update;
-end $$;
-
 create or replace function nothing_pends(p_kind text, p_id text) returns boolean language sql stable as $$
   select not exists (select from unpublished where kind = p_kind and item_id = p_id)
      and not exists (select from parked where kind = p_kind and item_id = p_id)
@@ -51,8 +44,8 @@ declare
   v_ids text[];
 begin
   perform from item where kind = p_kind and id = any (p_ids) order by id for update;
-  perform lock_deliveries(p_kind, p_ids);
-  -- something may have begun since they were chosen: a delivery that is sent again
+  -- a delivery may have been sent again since they were chosen; such a call locks nothing else (reopen_delivery)
+  perform from delivery where kind = p_kind and item_id = any (p_ids) order by item_id, n for update;
   v_ids := array(select i.id from unnest(p_ids, p_seqs) as s (id, seq) join item i on i.kind = p_kind and i.id = s.id
                   where is_done(i, published_to()) and (s.seq is null or i.event_seq = s.seq));
   perform forget_log(p_kind, v_ids);
@@ -78,7 +71,7 @@ declare
   v_ids text[];
 begin
   perform from review where id = any (p_ids) order by id for update;
-  perform lock_deliveries('review', p_ids);
+  perform from delivery where kind = 'review' and item_id = any (p_ids) order by item_id, n for update;
   v_ids := array(select r.id from unnest(p_ids, p_seqs) as s (id, seq) join review r on r.id = s.id
                   where is_quiet(r) and (s.seq is null or r.log_seq = s.seq));
   perform forget_log('review', v_ids);

@@ -117,19 +117,21 @@ begin
                    (p_record #> v_path) || jsonb_build_object('status', p_status, 'auditTime', iso_time(p_time)));
 end $$;
 
+-- A review's base row, as its record gives it.
+create or replace function base_of(r review) returns review_base language sql immutable as $$
+  select r.id, (r.record #>> '{text,status}')::integer, jsonb_array_length(r.record -> 'pictures'),
+         jsonb_array_length(r.record -> 'replies'), r.version, r.updated_at
+$$;
+
 -- Writes the record and the base row as they have become. What only its author changes stays as it is.
 create or replace function keep_review(p_review review) returns void language plpgsql as $$
 begin
   update review set record = p_review.record, version = p_review.version, log_seq = p_review.log_seq,
                     updated_at = p_review.updated_at
    where id = p_review.id;
-  insert into review_base as b (review_id, status, pictures, replies, version, updated_at)
-  values (p_review.id, (p_review.record #>> '{text,status}')::integer,
-          jsonb_array_length(p_review.record -> 'pictures'), jsonb_array_length(p_review.record -> 'replies'),
-          p_review.version, p_review.updated_at)
-  on conflict (review_id) do update
-     set status = excluded.status, pictures = excluded.pictures, replies = excluded.replies,
-         version = excluded.version, updated_at = excluded.updated_at;
+  insert into review_base select b.* from base_of(p_review) b
+  on conflict (review_id) do update set (status, pictures, replies, version, updated_at) = (
+    excluded.status, excluded.pictures, excluded.replies, excluded.version, excluded.updated_at);
 end $$;
 
 -- Puts the lines of a review's log behind p_after into the feed as well (S4.8), in the transaction that wrote them

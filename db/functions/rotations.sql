@@ -83,10 +83,6 @@ create or replace function task_step(t task) returns interval language sql immut
   select coalesce(t.every_minutes * interval '1 minute', t.every_days * interval '1 day' + interval '1 day')
 $$;
 
-create or replace function next_time(t task, p_after timestamptz) returns timestamptz language sql stable as $$
-  select task_times(t, p_after, greatest(p_after, t.start_time) + 2 * task_step(t), 1)
-$$;
-
 -- The times of a task that are due by now and within the look-back, the oldest first, at most p_limit; with `newest`
 -- only the latest.
 create or replace function due_times(t task, p_now timestamptz, p_limit integer) returns setof timestamptz
@@ -201,7 +197,9 @@ declare
 begin
   select array_agg(n.id) filter (where n.at is not null), array_agg(n.at) filter (where n.at is not null),
          array_agg(n.id) filter (where n.at is null) into v_going, v_times, v_over
-    from (select t.id, next_time(t, t.made_until) as at from task t where t.id = any (p_ids) and t.type = 'rotate') n;
+    from (select t.id, (
+            select task_times(t, t.made_until, greatest(t.made_until, t.start_time) + 2 * task_step(t), 1)) as at
+            from task t where t.id = any (p_ids) and t.type = 'rotate') n;
   if v_going is not null then
     return query
     update item i set available_at = s.at, wake_at = s.at, updated_at = p_now

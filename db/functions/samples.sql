@@ -1,3 +1,10 @@
+-- The time that figures are asked for: the last day, where no other is named.
+create or replace function time_range(p_from timestamptz, p_to timestamptz)
+returns table (since timestamptz, until timestamptz) language sql volatile as $$
+  select coalesce(p_from, u.until - interval '1 day'), u.until
+    from (select coalesce(p_to, clock_timestamp()) as until) u
+$$;
+
 -- The counts of a queue as they are now, from its range of the tally.
 create or replace function counts_of(p_kind text, p_queue text) returns table (
   delayed bigint, ready bigint, held bigint, buried bigint, settled bigint, invalidated bigint, expired bigint,
@@ -55,33 +62,21 @@ begin
               from item i where i.kind = d.kind and i.queue = d.queue and i.state = 'ready')
       from due d
     returning 1
-  ), more as (
-    select kind,
-           sum((new).delayed - coalesce((old).delayed, 0)) as delayed,
-           sum((new).ready - coalesce((old).ready, 0)) as ready,
-           sum((new).held - coalesce((old).held, 0)) as held,
-           sum((new).buried - coalesce((old).buried, 0)) as buried,
-           sum((new).settled - coalesce((old).settled, 0)) as settled,
-           sum((new).invalidated - coalesce((old).invalidated, 0)) as invalidated,
-           sum((new).expired - coalesce((old).expired, 0)) as expired,
-           sum((new).dead - coalesce((old).dead, 0)) as dead,
-           sum((new).granted - coalesce((old).granted, 0)) as granted,
-           sum((new).lease_expired - coalesce((old).lease_expired, 0)) as lease_expired,
-           sum((new).votes - coalesce((old).votes, 0)) as votes,
-           sum((new).wasted - coalesce((old).wasted, 0)) as wasted,
-           sum((new).failed - coalesce((old).failed, 0)) as failed
-      from due group by kind
+  ), sums as (
+    -- what all queues had at last, plus what these have now, less what these had
+    select p.kind, e.key, sum(p.sign * e.value::bigint) as n
+      from (select kind, 1 as sign, to_jsonb(new) as counts from due union all
+            select kind, -1, to_jsonb(old) from due union all
+            select k.kind, 1, to_jsonb(l) - '{kind,queue,at,oldest}'::text[]
+              from (select distinct kind from due) k cross join lateral (
+                select * from sample s where s.kind = k.kind and s.queue = '' order by s.at desc limit 1) l) p
+     cross join jsonb_each_text(p.counts) e
+     group by p.kind, e.key
   ), together as (
     insert into sample
-    select m.kind, '', v_now, coalesce(l.delayed, 0) + m.delayed, coalesce(l.ready, 0) + m.ready,
-           coalesce(l.held, 0) + m.held, coalesce(l.buried, 0) + m.buried, coalesce(l.settled, 0) + m.settled,
-           coalesce(l.invalidated, 0) + m.invalidated, coalesce(l.expired, 0) + m.expired,
-           coalesce(l.dead, 0) + m.dead, coalesce(l.granted, 0) + m.granted,
-           coalesce(l.lease_expired, 0) + m.lease_expired, coalesce(l.votes, 0) + m.votes,
-           coalesce(l.wasted, 0) + m.wasted, coalesce(l.failed, 0) + m.failed, null
-      from more m left join lateral (
-        select * from sample s where s.kind = m.kind and s.queue = '' order by s.at desc limit 1) l on true
-    returning 1
+    select r.* from (select kind, jsonb_object_agg(key, n) as counts from sums group by kind) s
+     cross join jsonb_populate_record(null::sample, s.counts || jsonb_build_object(
+                                                      'kind', s.kind, 'queue', '', 'at', v_now)) r
   )
   select count(*) into v_rows from written;
   perform thin_samples();

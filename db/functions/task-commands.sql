@@ -11,7 +11,7 @@ declare
   t task := json_populate_record(null::task, p_task);
   v_now timestamptz;
 begin
-  if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
+  if t.type = 'rotate' then perform pg_advisory_xact_lock(person_key('rotations', t.queue, '')); end if;
   perform 1 from task_template where id = t.template_id for key share;
   if not found then return query select 'no_template', null::item; return; end if;
   v_now := clock_timestamp();
@@ -53,10 +53,6 @@ begin
   return 'deleted';
 end $$;
 
-create or replace function lock_rotations(p_queue text) returns void language sql as $$
-  select pg_advisory_xact_lock(hashtextextended('rotations' || chr(31) || p_queue, 0))
-$$;
-
 create or replace function too_many_rotations(p_queue text, p_but text, p_limit integer) returns boolean
 language sql stable as $$
   select count(*) >= p_limit from item where queue = p_queue and kind = 'rotation' and state = 'delayed' and id <> p_but
@@ -68,6 +64,14 @@ begin
   return query select * from make_occurrences(p_ids, p_now, 1000);
   return query select * from set_rotations(p_ids, p_now);
 end $$;
+
+-- Locks the occurrences of a task that can still be dispatched.
+create or replace function open_occurrences(p_task text) returns text[] language sql as $$
+  select array(
+    select id from item
+     where kind = 'task' and id > p_task || '/' and id < p_task || '0' and ended_at is null and not closing
+     order by id for update)
+$$;
 
 -- Changes a task: p_task is the whole new task, made from revision p_seen. It acts on what has not been dispatched:
 -- occurrences at times that the task no longer has are cancelled, those at times that it keeps stay, new ones are made;
@@ -84,7 +88,7 @@ declare
   v_ids text[];
   v_changed json;
 begin
-  if t.type = 'rotate' then perform lock_rotations(t.queue); end if;
+  if t.type = 'rotate' then perform pg_advisory_xact_lock(person_key('rotations', t.queue, '')); end if;
   -- locked before the task, in the same order as the clocks do
   perform 1 from item where kind = 'rotation' and id = p_id for update;
   select * into o from task where id = p_id for update;
@@ -112,15 +116,12 @@ begin
    where n.value is distinct from to_jsonb(o) -> n.key;
 
   v_ids := array(
-    select i.id from item i
-     where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
-       and not exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))
-     order by i.id for update);
+    select o.id from unnest(open_occurrences(p_id)) as o (id)
+     cross join lateral (select available_at from item where kind = 'task' and id = o.id offset 0) i
+     where not exists (select from task_times(t, i.available_at - interval '1 microsecond', i.available_at, 1))
+     order by o.id);
   return query select 'changed', v from void_occurrences(v_ids, 'rescheduled', p_actor, v_now) v;
-  v_ids := array(
-    select i.id from item i
-     where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
-     order by i.id for update);
+  v_ids := open_occurrences(p_id);
   if v_ids <> '{}' then
     update item set deadline_at = occurrence_deadline(t, available_at) where kind = 'task' and id = any (v_ids);
     perform recompute_occurrences(array(
@@ -170,10 +171,7 @@ begin
            version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'deleted', last_actor = p_actor,
            last_data = json_build_object('reason', p_reason), updated_at = v_now
      where i.kind = 'rotation' and i.id = p_id and i.ended_at is null returning 'deleted', i;
-  v_ids := array(
-    select i.id from item i
-     where i.kind = 'task' and i.id > p_id || '/' and i.id < p_id || '0' and i.ended_at is null and not i.closing
-     order by i.id for update);
+  v_ids := open_occurrences(p_id);
   return query select 'deleted', v from void_occurrences(v_ids, coalesce(p_reason, 'deleted'), p_actor, v_now) v;
   return query select 'deleted', null::item;
 end $$;

@@ -45,8 +45,9 @@ end $$;
 
 -- Whether a vote counts, and as whose. What is due is done first, and a hold that may not vote is ended.
 create or replace function check_vote(
-  i item, f case_file, c court, l lease, v vote, p_subject text, p_votes integer, p_settings bigint
-) returns table (outcome text, counted boolean, person text) language plpgsql as $$
+  i item, f case_file, c court, l lease, v vote, p_subject text, p_votes integer, p_settings bigint,
+  out outcome text, out counted boolean, out person text
+) language plpgsql as $$
 #variable_conflict use_column
 declare
   j juror_seen;
@@ -54,13 +55,13 @@ declare
   v_reason text;
 begin
   counted := false;
-  if i.id is null then outcome := 'not_found'; return next; return; end if;
-  if l.token is not null and not speaks_for(c, p_subject, l) then outcome := 'foreign'; return next; return; end if;
+  if i.id is null then outcome := 'not_found'; return; end if;
+  if l.token is not null and not speaks_for(c, p_subject, l) then outcome := 'foreign'; return; end if;
   select * into v_cast from vote where token = v.token and case_id = v.case_id;
   if found and (v_cast.option, v_cast.comment) is not distinct from (v.option, v.comment) then
     outcome := 'repeated';
     counted := v_cast.counted;
-    return next; return;
+    return;
   end if;
   if i.ended_at is null and (i.deadline_at <= v.at or l.ended_at is null and l.expires_at <= v.at) then
     -- due, but no clock has done it yet: done now, so that the answer can say so
@@ -70,9 +71,9 @@ begin
   end if;
   if i.ended_at is not null then
     outcome := case when late_vote(i, f, c, l, v.option, v.comment, v.at) then 'late' else 'not_open' end;
-    return next; return;
+    return;
   end if;
-  if l.token is null or v_cast.token is not null then outcome := 'lease_lost'; return next; return; end if;
+  if l.token is null or v_cast.token is not null then outcome := 'lease_lost'; return; end if;
   j := juror_seen(c, l.holder, l.slot);
   v_reason := vote_exclusion(f, j);
   if v_reason is not null then
@@ -87,7 +88,6 @@ begin
     counted := true;
     person := j.person;
   end if;
-  return next;
 end $$;
 
 -- Counts votes that were found to count, with the verdicts that were sent with them.
@@ -198,37 +198,34 @@ begin
 end $$;
 
 -- A full lease again. Neither version nor event moves, as with tickets.
-create or replace function renew_hold(p_id text, p_token text, p_subject text)
-returns table (outcome text, expires_at timestamptz)
-language plpgsql as $$
+create or replace function renew_hold(
+  p_id text, p_token text, p_subject text, out outcome text, out expires_at timestamptz
+) language plpgsql as $$
 #variable_conflict use_column
 declare
   i item;
   c court;
   l lease;
-  v_until timestamptz;
 begin
   select * into i from item where kind = 'case' and id = p_id for update;
-  if not found then return query select 'not_found', null::timestamptz; return; end if;
+  if not found then outcome := 'not_found'; return; end if;
   select * into c from court where name = i.queue;
   select * into l from lease where token = p_token and kind = 'case' and item_id = p_id;
-  if l.token is not null and not speaks_for(c, p_subject, l) then
-    return query select 'foreign', null::timestamptz;
-    return;
-  end if;
+  if l.token is not null and not speaks_for(c, p_subject, l) then outcome := 'foreign'; return; end if;
   if i.ended_at is null and l.ended_at is null and least(l.expires_at, i.deadline_at) <= clock_timestamp() then
     perform advance_cases(array[p_id]);
     select * into i from item where kind = 'case' and id = p_id;
     select * into l from lease where token = p_token;
   end if;
-  if i.ended_at is not null then return query select 'not_open', null::timestamptz; return; end if;
-  if l.token is null or l.ended_at is not null then return query select 'lease_lost', null::timestamptz; return; end if;
-  select clock_timestamp() + make_interval(secs => case when l.invited then coalesce(c.answer_seconds, q.lease_seconds)
-                                                        else q.lease_seconds end)
-    into v_until from queue q where q.kind = 'case' and q.name = i.queue;
-  update lease set expires_at = v_until where token = p_token;
+  outcome := case when i.ended_at is not null then 'not_open'
+                  when l.token is null or l.ended_at is not null then 'lease_lost' else 'done' end;
+  if outcome <> 'done' then return; end if;
+  update lease x
+     set expires_at = clock_timestamp() + make_interval(secs => case when l.invited and c.answer_seconds is not null
+                                                                    then c.answer_seconds else q.lease_seconds end)
+    from queue q where x.token = p_token and q.kind = 'case' and q.name = i.queue
+  returning x.expires_at into expires_at;
   update item set updated_at = clock_timestamp(), wake_at = least(deadline_at, (
            select min(x.expires_at) from lease x where x.kind = 'case' and x.item_id = p_id and x.ended_at is null))
    where kind = 'case' and id = p_id;
-  return query select 'done', v_until;
 end $$;

@@ -5,8 +5,7 @@ import { endOfRows, headerLine, sealed, sequenceLine, type Table, tableLine } fr
 import { connect, differences, INSTEAD, schemaOf, sequencesIn, tablesIn } from './tables.ts';
 
 /**
- * All that Docket keeps in a database, as of one instant, as the bytes of a file that `load` takes. Made while everything goes
- * on: nothing that callers do waits for it.
+ * A database as of one instant, as the bytes of a file that `load` takes. Processes may run meanwhile: no call waits for it.
  * @param docket the version of this program
  * @throws Error where the schema is not that of this program
  */

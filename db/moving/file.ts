@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-// A dump is text, a line for each thing: the header, then for each table its name and columns, its rows as COPY writes them
-// and a line `\.`, then the sequences, then the number of bytes and the checksum of all that was before.
+// The lines of a dump: the header; for each table its name and columns, its rows as COPY writes them, and `\.`; the
+// sequences; the number of bytes and the checksum of all lines before.
 
 const FORMAT = 1;
 const HEADER = 'docket-dump';
@@ -11,7 +11,7 @@ const AFTER_ROWS = Buffer.from('\n\\.\n');
 /** Longer than any line but rows. */
 const MOST_OF_A_LINE = 1024 * 1024;
 
-/** What a dump says of itself. */
+/** The first line. */
 export interface Header {
   format: number;
   /** The version of the program that made it. */
@@ -40,12 +40,13 @@ interface End {
 }
 
 type Line =
-  | ({ word: 'header' } & Header)
+  | ({ word: typeof HEADER } & Header)
   | ({ word: 'table' } & Table)
   | ({ word: 'sequence' } & Sequence)
-  | { word: 'end' };
+  | ({ word: 'end' } & End);
+const WORDS = [HEADER, 'table', 'sequence', 'end'];
 
-/** A file that is no dump, or not a whole one. */
+/** A file that is no dump, or an incomplete one. */
 export class DumpFileError extends Error {}
 
 const lineOf = (word: string, value: object) => Buffer.from(`${word} ${JSON.stringify(value)}\n`);
@@ -73,7 +74,7 @@ export class DumpReader {
   readonly #name: string;
   readonly #hash = createHash('sha256');
   #bytes = 0;
-  /** What has been read and not been taken. */
+  /** Bytes that have been read and not been taken. */
   #rest: Buffer = Buffer.alloc(0);
 
   /** @param name of the file, for messages */
@@ -85,7 +86,7 @@ export class DumpReader {
   /** @throws DumpFileError when it is no dump, or of a format that this program does not know */
   async header(): Promise<Header> {
     const line = await this.line();
-    if (line.word !== 'header') throw this.#none();
+    if (line.word !== HEADER) throw this.#none();
     const { format, docket } = line;
     if (format !== FORMAT)
       throw this.#error(
@@ -96,7 +97,7 @@ export class DumpReader {
 
   /**
    * The next line; after that of a table `rows` is to be read.
-   * @throws DumpFileError when the file ends before its last line, or is not what its checksum says
+   * @throws DumpFileError when the file ends before its last line, or does not match its checksum
    */
   async line(): Promise<Line> {
     let end = this.#rest.indexOf(NEWLINE);
@@ -108,16 +109,11 @@ export class DumpReader {
     const text = this.#rest.subarray(0, end).toString();
     const [word = ''] = text.split(' ', 1);
     if (this.#bytes === 0 && word !== HEADER) throw this.#none();
-    const value = this.#parsed(text.slice(word.length));
-    if (word === 'end') {
-      await this.#check(value as unknown as End, end + 1);
-      return { word };
-    }
-    this.#take(end + 1);
-    if (word === HEADER) return { ...(value as unknown as Header), word: 'header' };
-    if (word === 'table') return { ...(value as unknown as Table), word };
-    if (word === 'sequence') return { ...(value as unknown as Sequence), word };
-    throw this.#altered();
+    if (!WORDS.includes(word)) throw this.#altered();
+    const line = { ...this.#parsed(text.slice(word.length)), word } as Line;
+    if (line.word === 'end') await this.#check(line, end + 1);
+    else this.#take(end + 1);
+    return line;
   }
 
   /** The rows of a table, whole ones in each chunk. @throws DumpFileError as `line` does */
@@ -125,7 +121,7 @@ export class DumpReader {
     for (;;) {
       const atOnce = this.#rest.subarray(0, END_OF_ROWS.length).equals(END_OF_ROWS);
       const ends = atOnce || this.#rest.includes(AFTER_ROWS);
-      // without the end: whole rows only, so that what is left begins a line
+      // without the end: complete rows only, so that the rest begins with a line
       const size = ends ? (atOnce ? 0 : this.#rest.indexOf(AFTER_ROWS) + 1) : this.#rest.lastIndexOf(NEWLINE) + 1;
       if (size > 0) yield this.#take(size);
       if (ends) {
@@ -154,15 +150,15 @@ export class DumpReader {
     throw this.#error('is cut: it ends before its last line; take another copy, or make it again');
   }
 
-  #parsed(text: string): Record<string, unknown> {
+  #parsed(text: string): object {
     try {
-      return JSON.parse(text) as Record<string, unknown>;
+      return JSON.parse(text) as object;
     } catch {
       throw this.#bytes === 0 ? this.#none() : this.#altered();
     }
   }
 
-  /** The last line, `size` bytes of which are there, is right, and nothing follows. */
+  /** Checks the last line, which has `size` bytes. Nothing may follow it. */
   async #check({ bytes, sha256 }: End, size: number): Promise<void> {
     if (bytes !== this.#bytes || sha256 !== this.#hash.digest('hex')) throw this.#altered();
     if (this.#rest.length > size || !(await this.#chunks.next()).done) throw this.#altered();
@@ -173,7 +169,7 @@ export class DumpReader {
   #altered = () => this.#error('was altered: it is not what its checksum says; take another copy, or make it again');
 }
 
-/** Reads all of a dump. @throws DumpFileError unless it is whole */
+/** Reads all of a dump. @throws DumpFileError unless it is complete */
 export async function checkDump(chunks: AsyncIterable<Buffer>, name: string): Promise<void> {
   const reader = new DumpReader(chunks, name);
   await reader.header();

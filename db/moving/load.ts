@@ -7,7 +7,7 @@ import { MIGRATE_LOCK, migrate } from '../migrate.ts';
 import { DumpFileError, DumpReader, type Header, type Table } from './file.ts';
 import { connect, differences, MOVED, NEVER_EMPTY } from './tables.ts';
 
-/** What was loaded: the dump's header, and how many rows each table has got. */
+/** The dump's header, and the number of rows that each table has got. */
 export interface Loaded extends Header {
   rows: Map<string, number>;
 }
@@ -20,9 +20,8 @@ const BUSY = new Set(['40P01', '55P03']);
 const listed = (names: string[]) => names.map((name) => pg.escapeIdentifier(name)).join(', ');
 
 /**
- * Fills an empty database from a dump, in one transaction, after it has migrated it. What Temporal should have is marked to be
- * put back, as `docket reconcile` does, by the processes that run on it or will. Processes may run on it meanwhile: what they
- * write waits.
+ * Migrates an empty database and fills it from a dump, in one transaction. As after `docket reconcile`, the processes that
+ * run on it or will put back workflows, schedules and deliveries. Processes may run on it meanwhile: their writes wait.
  * @param name of the file, for messages
  * @param log is given a line for each migration
  * @throws DumpFileError when the file is none, not whole, or of another schema; Error when the database has anything in it
@@ -82,7 +81,7 @@ async function needEmpty(client: pg.Client): Promise<void> {
   );
 }
 
-/** Begins the transaction. Processes that run on the database wait then, and find what was loaded when it is committed. */
+/** Begins the transaction. Processes that run on the database wait for its commit, and then find the loaded rows. */
 async function lockTables(client: pg.Client): Promise<void> {
   for (let tries = 1; ; tries++) {
     await client.query('begin');
@@ -105,7 +104,7 @@ async function fill(client: pg.Client, reader: DumpReader): Promise<Map<string, 
   const own = await client.query<{ epoch: string | null; store: string | null }>(
     'select (select max(epoch) from log_shard) as epoch, (select store from reconciliation) as store',
   );
-  // they write what follows from a change, which the dump has
+  // they write the consequences of a change, which are in the dump
   const { rows: triggered } = await client.query<{ name: string }>(
     `select distinct c.relname as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
       where c.relnamespace = 'public'::regnamespace and c.relname = any ($1) and not t.tgisinternal`,
@@ -132,8 +131,8 @@ async function copy(client: pg.Client, { name, columns }: Table, reader: DumpRea
 }
 
 /**
- * What was published went to another store of Temporal: all of it is put back. A follower that runs on this database must not
- * take the parts of the log for those that it followed; and the store that it is connected to is known already.
+ * The workflows are in another store of Temporal: all of them are put back. Followers that run on this database begin anew,
+ * because the log is another one. The store that they are connected to stays the known one.
  */
 async function handOver(client: pg.Client, { epoch, store }: { epoch: string | null; store: string | null }) {
   await client.query('update log_shard set epoch = greatest(epoch, $1::bigint) + 1', [epoch ?? 0]);

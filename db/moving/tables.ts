@@ -7,7 +7,7 @@ import type { Sequence, Table } from './file.ts';
 const named = (what: string) =>
   schemaObjects().flatMap((object) => (object.startsWith(`${what} `) ? [object.slice(what.length + 1)] : []));
 
-/** What a migrated database has by itself, and processes that run on the server there. */
+/** Tables whose rows migrations write, or processes about themselves. */
 const NOT_MOVED = new Set(['schema_step', 'schema_edition', 'schema_function', 'node']);
 /** All tables whose rows a dump has. */
 export const MOVED: string[] = named('table').filter((name) => !NOT_MOVED.has(name));
@@ -15,10 +15,10 @@ export const MOVED: string[] = named('table').filter((name) => !NOT_MOVED.has(na
 export const NEVER_EMPTY = ['feed_state', 'log_shard', 'reconciliation', 'sample_state'];
 
 /**
- * What means something on its own server only, and what stands in a dump for it: numbers of transactions, which every server
- * counts for itself, and the process that follows a part of the log. Without `stocked_by` and `seen` nothing counts as passed by
- * until the next completion (decision 19). A hole of the feed is looked into once more and then given up: no transaction of the
- * old server can fill it.
+ * Values with a meaning on one server only, and their replacements in a dump: numbers of transactions, which every server
+ * counts for itself, and the process that follows a part of the log. Without `stocked_by` and `seen` nothing counts as passed
+ * by until the next completion (decision 19). A hole of the feed is read once more and then given up: no transaction of
+ * the old server can fill it.
  */
 export const INSTEAD: Record<string, Record<string, string>> = {
   feed_hole: { seen_by: "'0'" },
@@ -28,7 +28,7 @@ export const INSTEAD: Record<string, Record<string, string>> = {
   notice: { xid: 'null', snap: 'null' },
 };
 
-/** Values are written and read the same whatever the server's settings, and millions of rows take as long as they take. */
+/** Values have the same text under all settings of a server, and no time limit ends the copying of millions of rows. */
 const OPTIONS = [
   'datestyle=iso',
   'extra_float_digits=3',
@@ -45,7 +45,7 @@ export async function connect(url: string, name: string): Promise<pg.Client> {
     application_name: name,
     options: OPTIONS.map((option) => `-c ${option}`).join(' '),
   });
-  // a connection that was lost is seen by the next statement
+  // the next statement fails on a lost connection
   client.on('error', () => {});
   await client.connect();
   return client;
@@ -60,7 +60,7 @@ export function differences(edition: number, migrations: string[]): { later: boo
   };
 }
 
-/** What the database was migrated to. */
+/** The edition and migrations of a database. */
 export async function schemaOf(client: pg.Client): Promise<{ edition: number; migrations: string[] }> {
   const steps = await client.query<{ name: string }>(
     "select name from schema_step where name like 'migrations/%' order by name",
@@ -69,7 +69,7 @@ export async function schemaOf(client: pg.Client): Promise<{ edition: number; mi
   return { edition: known.rows[0]?.edition ?? 0, migrations: steps.rows.map(({ name }) => name) };
 }
 
-/** The tables to be moved, with the columns that can be written; what PostgreSQL computes is not among them. */
+/** The tables to be moved, with their columns but those that PostgreSQL computes. */
 export async function tablesIn(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `select table_name as name, array_agg(column_name::text order by ordinal_position) as columns

@@ -1,5 +1,14 @@
 -- Courts: their settings, jurors, gold and statistics (S2).
 
+-- columns: court_settings
+options, votes_to_win, panel, overbook, window_cases, window_seconds, votes_per_day, mode, assign_jurors,
+answer_seconds, invites_per_day, record_late, quality, fallback, gold_share, admit, pick, decide, random_start,
+bar_agreement, bar_after, bar_newcomers, invitation_callback
+
+-- columns: of_its_queue
+-- What a court's row in `queue` holds.
+lease_seconds, deadline_seconds, callback, settings_version, refresh_pending, created_at, updated_at, seq
+
 -- name: replace_settings
 -- Waits for transactions that decide by the old settings; nothing is decided until the new ones are committed.
 select pg_advisory_xact_lock(person_key('court settings', :court, ''));
@@ -21,32 +30,17 @@ with q as (
   insert into court as c
   select (jsonb_populate_record(null::court,
                                 :court::jsonb || jsonb_build_object('name', :name::text, 'list', 0))).*
-  on conflict (name) do update
-     set (options, votes_to_win, panel, overbook, window_cases, window_seconds, votes_per_day, mode, assign_jurors,
-          answer_seconds, invites_per_day, record_late, quality, fallback, gold_share, admit, pick, decide,
-          random_start, bar_agreement, bar_after, bar_newcomers, invitation_callback)
-       = (excluded.options, excluded.votes_to_win, excluded.panel, excluded.overbook, excluded.window_cases,
-          excluded.window_seconds, excluded.votes_per_day, excluded.mode, excluded.assign_jurors,
-          excluded.answer_seconds, excluded.invites_per_day, excluded.record_late, excluded.quality, excluded.fallback,
-          excluded.gold_share, excluded.admit, excluded.pick, excluded.decide, excluded.random_start,
-          excluded.bar_agreement, excluded.bar_after, excluded.bar_newcomers, excluded.invitation_callback)
+  on conflict (name) do update set ({court_settings}) = ({excluded.court_settings})
   returning *
 )
-select c.*, q.lease_seconds, q.deadline_seconds, q.callback,
-       q.settings_version, q.refresh_pending, q.created_at, q.updated_at, q.seq
-  from c, q;
+select c.*, {q.of_its_queue} from c, q;
 
 -- name: get_court
-select c.*, q.lease_seconds, q.deadline_seconds, q.callback,
-       q.settings_version, q.refresh_pending, q.created_at, q.updated_at, q.seq
-  from court c join queue q on q.kind = 'case' and q.name = c.name
- where c.name = :name;
+select c.*, {q.of_its_queue} from court c join queue q on q.kind = 'case' and q.name = c.name where c.name = :name;
 
 -- name: list_courts
 -- bytes: options
-select c.*, q.lease_seconds, q.deadline_seconds, q.callback,
-       q.settings_version, q.refresh_pending, q.created_at, q.updated_at, q.seq
-  from queue q join court c on c.name = q.name
+select c.*, {q.of_its_queue} from queue q join court c on c.name = q.name
  where q.kind = 'case' and (:before?::bigint is null or q.seq < :before) order by q.seq desc limit :limit;
 
 -- name: open_cases

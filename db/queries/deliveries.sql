@@ -47,31 +47,14 @@ seq, created_at, updated_at
 select {delivery}
   from delivery where kind = :kind and item_id = :id and n < :before::bigint order by n desc limit :limit;
 
--- name: list_all_deliveries
--- One short walk of the index per kind and state, merged: fast whatever the others are.
-select d.* from unnest(:kinds::text[]) as k (kind) cross join unnest(:states::text[]) as s (state)
- cross join lateral (
-   select {delivery}
-     from delivery o where o.kind = k.kind and o.state = s.state and o.seq < :before order by o.seq desc limit :limit) d
- order by d.seq desc limit :limit;
-
--- name: list_queue_deliveries
--- :host?: of this host only, or null.
+-- name: list_recent_deliveries
+-- :queue? and :host?: of these only. One short index scan per kind and state, merged.
 select d.* from unnest(:kinds::text[]) as k (kind) cross join unnest(:states::text[]) as s (state)
  cross join lateral (
    select {delivery}
      from delivery o
-    where o.queue = :queue and o.kind = k.kind and o.state = s.state and o.seq < :before
-      and (:host?::text is null or o.host = :host?)
-    order by o.seq desc limit :limit) d
- order by d.seq desc limit :limit;
-
--- name: list_host_deliveries
-select d.* from unnest(:kinds::text[]) as k (kind) cross join unnest(:states::text[]) as s (state)
- cross join lateral (
-   select {delivery}
-     from delivery o
-    where o.host = :host and o.kind = k.kind and o.state = s.state and o.seq < :before
+    where o.kind = k.kind and o.state = s.state and o.seq < :before
+      and (:queue?::text is null or o.queue = :queue) and (:host?::text is null or o.host = :host)
     order by o.seq desc limit :limit) d
  order by d.seq desc limit :limit;
 
@@ -87,7 +70,8 @@ select coalesce(max(extract(epoch from clock_timestamp() - d.created_at)), 0)::d
    select o.created_at from delivery o where o.state = 'pending' and o.kind = k.kind order by o.seq limit 1) d;
 
 -- name: fail_delivery
-update delivery set state = 'failed', updated_at = clock_timestamp()
+-- Attempts are over, or the message is not needed any more (:why?).
+update delivery set state = 'failed', error = coalesce(:why?, error), updated_at = clock_timestamp()
  where kind = :kind and item_id = :id and n = :n and state = 'pending' returning *;
 
 -- name: deliveries_to_start
@@ -106,8 +90,3 @@ delete from delivery_start where kind = :kind and item_id = :id and n = :n;
 -- What an invitation's delivery is about; no row: it has ended, and its message is not needed any more.
 select l.holder as juror, l.expires_at from delivery d join lease l on l.token = d.body ->> 'token'
  where d.kind = 'case' and d.item_id = :id and d.n = :n and l.ended_at is null and l.expires_at > clock_timestamp();
-
--- name: end_delivery
--- Its message is not needed any more.
-update delivery set state = 'failed', error = :why, updated_at = clock_timestamp()
- where kind = :kind and item_id = :id and n = :n and state = 'pending' returning *;

@@ -14,16 +14,11 @@ union all
 (select kind, id, null from part order by kind desc, id desc limit 1);
 
 -- name: still_driven
--- Of these items, those that need a workflow now and for which nothing is on its way to one: neither a mark nor a log
--- line that a lane of its shard has not published.
+-- Of these items, those that need a workflow now and for which nothing is on its way to one.
 select i.kind, i.id from unnest(:kinds::text[], :ids::text[]) as s (kind, id)
   join item i on i.kind = s.kind and i.id = s.id
  where (i.delivery_pending or i.lacks_jurors or i.ended_at is null and i.wake_at is not null)
-   and not exists (select from unpublished u where u.kind = i.kind and u.item_id = i.id)
-   and not exists (
-     select from event e
-      where e.kind = i.kind and e.item_id = i.id and e.version is not null
-        and e.id > (select least(l.outcomes, l.rest, l.idle) from log_shard l where l.shard = shard_of(i.kind, i.id)));
+   and not is_on_its_way(i.kind, i.id);
 
 -- name: needless_items
 -- not null: kind, id, present
@@ -34,12 +29,7 @@ select s.kind, s.id, i.id is not null as present from unnest(:kinds::text[], :id
  where i.id is null
     or i.ended_at is not null and not i.delivery_pending
        and i.updated_at < clock_timestamp() - make_interval(secs => :seconds::double precision)
-       and not exists (select from unpublished u where u.kind = i.kind and u.item_id = i.id)
-       and not exists (
-         select from event e
-          where e.kind = i.kind and e.item_id = i.id and e.version is not null
-            and e.id > (
-              select least(l.outcomes, l.rest, l.idle) from log_shard l where l.shard = shard_of(i.kind, i.id)));
+       and not is_on_its_way(i.kind, i.id);
 
 -- name: driven_reviews
 -- not null: id

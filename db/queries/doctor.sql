@@ -56,13 +56,7 @@ select i.kind || '/' || i.id as id, i.last_event || ' does not lead to ' || i.st
 -- not null: id
 -- Items whose events have a gap or do not match their row; items of :exclusive kinds whose events grant them to more
 -- than one holder at once, or to none while they are held.
-select t.kind || '/' || t.item_id as id,
-       case when i.id is null then 'there is no such item, and ' || l.n || ' events of it'
-            when l.n <> l.newest or l.newest <> i.event_seq then
-              l.n || ' events up to number ' || l.newest || ', its row knows ' || i.event_seq
-            when l.type <> i.last_event then 'the last event is ' || l.type || ', its row says ' || i.last_event
-            when l.version > i.version then 'version ' || l.version || ' in its events, ' || i.version || ' in its row'
-            else l.grants - l.ended || ' live leases in its events, and it is ' || i.state end as says
+select t.kind || '/' || t.item_id as id, f.says
   from (select distinct kind, item_id from event where id > :from::bigint and id <= :to::bigint and kind <> 'review') t
   left join item i on i.kind = t.kind and i.id = t.item_id
  cross join lateral (
@@ -71,33 +65,37 @@ select t.kind || '/' || t.item_id as id,
           count(*) filter (where e.token is not null and e.type <> 'refused') as grants,
           count(e.ends) as ends, count(distinct e.ends) as ended
      from event e where e.kind = t.kind and e.item_id = t.item_id) l
- where i.id is null or l.n <> i.event_seq or l.newest <> i.event_seq or l.type <> i.last_event or l.version > i.version
-    or i.kind = any (:exclusive::text[]) and (l.ends <> l.ended or l.grants - l.ended <> (i.state = 'held')::integer)
+ cross join lateral (select case
+     when i.id is null then 'there is no such item, and ' || l.n || ' events of it'
+     when l.n <> i.event_seq or l.newest <> i.event_seq then
+       l.n || ' events up to number ' || l.newest || ', its row knows ' || i.event_seq
+     when l.type <> i.last_event then 'the last event is ' || l.type || ', its row says ' || i.last_event
+     when l.version > i.version then 'version ' || l.version || ' in its events, ' || i.version || ' in its row'
+     when i.kind = any (:exclusive::text[]) and (l.ends <> l.ended or l.grants - l.ended <> (i.state = 'held')::integer)
+       then l.grants - l.ended || ' live leases in its events, and it is ' || i.state end as says) f
+ where f.says is not null
  order by 1 limit :limit;
 
 -- name: wrong_holds
 -- not null: id
 -- Held items whose lease is incomplete or not the one that was granted last; tickets that were claimed before they were
 -- due, or whose slot was given up during their lease. Reads the held items (item_holder) and a few of their events.
-select i.kind || '/' || i.id as id,
-       case when i.lease_id is null or i.holder is null or i.granted_at is null or i.expires_at is null
-              then 'its lease is not whole'
-            when g.token is distinct from token_hash(i.lease_id) then 'its token is not the one that was granted last'
-            when g.ended then 'its events say that its lease has ended'
-            when i.slot < 0 and i.expires_at > clock_timestamp() then 'its slot was given up, and its lease is live'
-            else 'it was handed out before it was due' end as says
+select i.kind || '/' || i.id as id, f.says
   from item i
   left join lateral (
     select e.token,
            exists (select from event x where x.kind = e.kind and x.item_id = e.item_id and x.ends = e.seq) as ended
       from event e where e.kind = i.kind and e.item_id = i.id and e.token is not null and e.type <> 'refused'
      order by e.seq desc limit 1) g on true
- where i.state = 'held'
-   and (i.lease_id is null or i.holder is null or i.granted_at is null or i.expires_at is null
-        or g.token is distinct from token_hash(i.lease_id) or coalesce(g.ended, true)
-        or i.slot < 0 and i.expires_at > clock_timestamp()
-        -- a job may be reserved by its number before it is due
-        or i.kind = 'ticket' and i.granted_at < i.available_at)
+ cross join lateral (select case
+     when i.lease_id is null or i.holder is null or i.granted_at is null or i.expires_at is null
+       then 'its lease is not whole'
+     when g.token is distinct from token_hash(i.lease_id) then 'its token is not the one that was granted last'
+     when g.ended then 'its events say that its lease has ended'
+     when i.slot < 0 and i.expires_at > clock_timestamp() then 'its slot was given up, and its lease is live'
+     -- a job may be reserved by its number before it is due
+     when i.kind = 'ticket' and i.granted_at < i.available_at then 'it was handed out before it was due' end as says) f
+ where i.state = 'held' and f.says is not null
  order by 1 limit :limit;
 
 -- name: wrong_leases
@@ -116,15 +114,7 @@ select l.kind || '/' || l.item_id as id,
 -- not null: id
 -- Cases whose row does not match their votes and leases, or that a person has voted on twice. Capacity and invitations
 -- are checked only where the court's settings are applied to all of its cases.
-select 'case/' || i.id as id,
-       case when f.holds <> h.live then f.holds || ' holds by its row, ' || h.live || ' live leases'
-            when v.n <> v.persons then v.n || ' votes of ' || v.persons || ' persons'
-            when f.gold is null and (f.votes <> v.counted or f.tally <> v.tally) then
-              'its row counts ' || f.votes || ' votes, ' || f.tally || ', there are ' || v.counted || ', ' || v.tally
-            when (i.state = 'settled') <> (f.winner is not null) then
-              'it is ' || i.state || ', and its winner ' || coalesce(f.winner, 'no one')
-            else 'capacity ' || coalesce(i.capacity::text, 'none') || ' by its row, '
-              || case_slots_left(f, c) || ' by votes and leases' end as says
+select 'case/' || i.id as id, d.says
   from (select distinct item_id from event where id > :from::bigint and id <= :to::bigint and kind = 'case') t
   join item i on i.kind = 'case' and i.id = t.item_id
   join case_file f on f.id = i.id
@@ -138,10 +128,18 @@ select 'case/' || i.id as id,
           coalesce(jsonb_object_agg(o.option, o.counted) filter (where o.counted > 0), '{}') as tally
      from (select w.option, count(*) as n, count(*) filter (where w.counted) as counted
              from vote w where w.case_id = i.id group by w.option) o) v
- where f.holds <> h.live or v.n <> v.persons or f.gold is null and (f.votes <> v.counted or f.tally <> v.tally)
-    or (i.state = 'settled') <> (f.winner is not null)
-    or i.ended_at is null and not q.refresh_pending
-       and (i.capacity is distinct from case_slots_left(f, c) or i.lacks_jurors <> case_invites(f, c))
+ cross join lateral (select case
+     when f.holds <> h.live then f.holds || ' holds by its row, ' || h.live || ' live leases'
+     when v.n <> v.persons then v.n || ' votes of ' || v.persons || ' persons'
+     when f.gold is null and (f.votes <> v.counted or f.tally <> v.tally) then
+       'its row counts ' || f.votes || ' votes, ' || f.tally || ', there are ' || v.counted || ', ' || v.tally
+     when (i.state = 'settled') <> (f.winner is not null) then
+       'it is ' || i.state || ', and its winner ' || coalesce(f.winner, 'no one')
+     when i.ended_at is null and not q.refresh_pending
+       and (i.capacity is distinct from case_slots_left(f, c) or i.lacks_jurors <> case_invites(f, c)) then
+       'capacity ' || coalesce(i.capacity::text, 'none') || ' by its row, '
+         || case_slots_left(f, c) || ' by votes and leases' end as says) d
+ where d.says is not null
  order by 1 limit :limit;
 
 -- name: wrong_stock
@@ -167,32 +165,28 @@ select 'task/' || i.id as id,
 -- name: wrong_reviews
 -- not null: id
 -- Reviews whose three stores differ, whose log has a gap, or whose status is not the one that was applied last.
-select 'review/' || r.id as id,
-       case when r.record <> record_of_index(r.id) then 'record and index differ'
-            when l.n <> r.log_seq or l.newest <> r.log_seq then
-              l.n || ' lines up to number ' || l.newest || ', its row knows ' || r.log_seq
-            when b.review_id is null or (b.status, b.pictures, b.replies, b.version) is distinct from
-                 ((r.record #>> '{text,status}')::integer, jsonb_array_length(r.record -> 'pictures'),
-                  jsonb_array_length(r.record -> 'replies'), r.version) then 'record and base row differ'
-            else 'a status is not that of the callback which was applied last' end as says
+select 'review/' || r.id as id, f.says
   from (select distinct item_id from event where id > :from::bigint and id <= :to::bigint and kind = 'review') t
   join review r on r.id = t.item_id
   left join review_base b on b.review_id = r.id
  cross join lateral (
    select count(*) as n, coalesce(max(c.seq), 0) as newest
      from review_callback c where c.review_id = r.id and c.seq is not null) l
- where r.record <> record_of_index(r.id) or l.n <> r.log_seq or l.newest <> r.log_seq or b.review_id is null
-    or (b.status, b.pictures, b.replies, b.version) is distinct from
-       ((r.record #>> '{text,status}')::integer, jsonb_array_length(r.record -> 'pictures'),
-        jsonb_array_length(r.record -> 'replies'), r.version)
-    or exists (
-      select from review_index x left join review_callback c on c.arrival = x.arrival
-       where x.review_id = r.id and x.arrival is not null
-         and ((c.review_id, c.kind, c.target_id, c.outcome, c.status, c.audit_time)
-                is distinct from (x.review_id, x.kind, x.target_id, 'applied', x.status, x.audit_time)
-              or exists (select from review_callback o
-                          where o.review_id = x.review_id and o.seq > c.seq and o.outcome = 'applied'
-                            and o.kind = x.kind and o.target_id = x.target_id)))
+ cross join lateral (select case
+     when r.record <> record_of_index(r.id) then 'record and index differ'
+     when l.n <> r.log_seq or l.newest <> r.log_seq then
+       l.n || ' lines up to number ' || l.newest || ', its row knows ' || r.log_seq
+     when b is distinct from base_of(r) then 'record and base row differ'
+     when exists (
+       select from review_index x left join review_callback c on c.arrival = x.arrival
+        where x.review_id = r.id and x.arrival is not null
+          and ((c.review_id, c.kind, c.target_id, c.outcome, c.status, c.audit_time)
+                 is distinct from (x.review_id, x.kind, x.target_id, 'applied', x.status, x.audit_time)
+               or exists (select from review_callback o
+                           where o.review_id = x.review_id and o.seq > c.seq and o.outcome = 'applied'
+                             and o.kind = x.kind and o.target_id = x.target_id)))
+       then 'a status is not that of the callback which was applied last' end as says) f
+ where f.says is not null
  order by 1 limit :limit;
 
 -- name: wrong_outcomes

@@ -7,33 +7,29 @@
 -- (item_state, item_decided_by). (:beforeCreatedAt, :beforeSeq): created_at and seq of the last row of the page before.
 -- bytes: body, result, last_data, exclude, skipped
 with page as (
-  select p.* from queue q cross join lateral (
+  select p.* from queue q cross join (
+    select coalesce(:createdAfter?::timestamptz, '-infinity') as after,
+           coalesce(:createdBefore?::timestamptz, 'infinity') as before,
+           coalesce(:beforeCreatedAt?::timestamptz, 'infinity') as at, coalesce(:beforeSeq?::bigint, 0) as seq) b
+   cross join lateral (
     select created_at, seq, id from item
      where kind = q.kind and queue = q.name and state = 'held' and coalesce(:state?, 'held') = 'held'
        and (:person?::text is null or holder = :person)
-       and created_at > coalesce(:createdAfter?::timestamptz, '-infinity')
-       and created_at < coalesce(:createdBefore?::timestamptz, 'infinity')
-       and (created_at, seq) < (coalesce(:beforeCreatedAt?::timestamptz, 'infinity'), coalesce(:beforeSeq?::bigint, 0))
+       and created_at > b.after and created_at < b.before and (created_at, seq) < (b.at, b.seq)
     union all
     select e.*
       from unnest(array['ready', 'delayed', 'buried', 'settled', 'invalidated', 'expired', 'dead']) as s (state)
      cross join lateral (
       select created_at, seq, id from item
        where kind = q.kind and queue = q.name and state = s.state and state <> 'held'
-         and created_at > coalesce(:createdAfter?::timestamptz, '-infinity')
-         and created_at < coalesce(:createdBefore?::timestamptz, 'infinity')
-         and (created_at, seq)
-           < (coalesce(:beforeCreatedAt?::timestamptz, 'infinity'), coalesce(:beforeSeq?::bigint, 0))
+         and created_at > b.after and created_at < b.before and (created_at, seq) < (b.at, b.seq)
        order by created_at desc, seq desc limit :limit) e
      where :person::text is null and s.state = coalesce(:state, s.state)
     union all
     select d.* from (
       select created_at, seq, id from item
        where kind = 'ticket' and queue = q.name and state = 'settled' and ended_by = :person
-         and created_at > coalesce(:createdAfter?::timestamptz, '-infinity')
-         and created_at < coalesce(:createdBefore?::timestamptz, 'infinity')
-         and (created_at, seq)
-           < (coalesce(:beforeCreatedAt?::timestamptz, 'infinity'), coalesce(:beforeSeq?::bigint, 0))
+         and created_at > b.after and created_at < b.before and (created_at, seq) < (b.at, b.seq)
        order by created_at desc, seq desc limit :limit) d
      where q.kind = 'ticket' and coalesce(:state, 'settled') = 'settled') p
    where q.kind = :kind and (:queue?::text is null or q.name = :queue)

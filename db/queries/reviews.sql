@@ -37,10 +37,7 @@ select r.record, r.version,
                  'position', x.position,
                  'status', x.status, 'auditTime', iso_time(x.audit_time)) order by x.kind desc, x.position), '[]')
           from review_index x where x.review_id = r.id and x.removed_at is null) as index,
-       record_of_index(r.id) = r.record and b.version = r.version
-         and b.status = (r.record #>> '{text,status}')::integer
-         and b.pictures = jsonb_array_length(r.record -> 'pictures')
-         and b.replies = jsonb_array_length(r.record -> 'replies') as in_step
+       record_of_index(r.id) = r.record and b = base_of(r) as in_step
   from review r left join review_base b on b.review_id = r.id
  where r.id = :id;
 

@@ -13,8 +13,7 @@ with t as (
   select s.since, s.until,
          coalesce(:step?::double precision,
            greatest(60, ceil(extract(epoch from s.until - s.since) / 288 / 60) * 60)::double precision) as step
-    from (select coalesce(:to?::timestamptz, clock_timestamp()) as until) u
-   cross join lateral (select u.until, coalesce(:from?::timestamptz, u.until - interval '1 day') as since) s)
+    from time_range(:from?, :to?) s)
 select t.since, t.until, t.step, g.n, b.end >= (select began_at from sample_state) as known, s.*
   from t
  cross join lateral generate_series(
@@ -31,10 +30,8 @@ select t.since, t.until, t.step, g.n, b.end >= (select began_at from sample_stat
 -- Results of reviewers' leases, by the newest :lines events of all kinds in that time; `covered`: since when, null:
 -- all. A lease belongs to the holder named by the line that granted it. :queue? and :person?: of these only.
 -- not null: since, until, decisions, skips, releases, expiries
-with t as materialized (
-  select u.until, coalesce(:from?::timestamptz, u.until - interval '1 day') as since
-    from (select coalesce(:to?::timestamptz, clock_timestamp()) as until) u
-), line as materialized (
+with t as materialized (select * from time_range(:from?, :to?)),
+line as materialized (
   select e.* from t cross join lateral events_between(t.since, t.until, :lines) e
 ), ended as (
   select g.actor as person, l.type, l.actor, l.at - g.at as held
@@ -60,10 +57,8 @@ select t.since, t.until,
 -- Results of a court's jurors: its newest :lines votes in that time, and as many wasted votes. `judged` leaves out
 -- gold: it counts votes on decided cases.
 -- not null: since, until, votes, wasted, judged, agreed, gold_judged, gold_agreed
-with t as materialized (
-  select u.until, coalesce(:from?::timestamptz, u.until - interval '1 day') as since
-    from (select coalesce(:to?::timestamptz, clock_timestamp()) as until) u
-), cast_votes as materialized (
+with t as materialized (select * from time_range(:from?, :to?)),
+cast_votes as materialized (
   select v.* from t cross join lateral (
     select * from vote where court = :court and at >= t.since and at < t.until order by at desc limit :lines) v
 ), refused as materialized (
@@ -96,10 +91,8 @@ select t.since, t.until,
 -- The time from an item's availability to its first claim, by the newest :lines events in that time: counts between the
 -- bounds, one more than there are bounds.
 -- not null: since, until, counts, n
-with t as materialized (
-  select u.until, coalesce(:from?::timestamptz, u.until - interval '1 day') as since
-    from (select coalesce(:to?::timestamptz, clock_timestamp()) as until) u
-), line as materialized (
+with t as materialized (select * from time_range(:from?, :to?)),
+line as materialized (
   select e.* from t cross join lateral events_between(t.since, t.until, :lines) e
 ), late as materialized (
   select greatest(0, extract(epoch from l.at - i.first_available_at))::double precision as seconds

@@ -73,23 +73,14 @@ select * from task where id = :id;
 
 -- name: list_tasks
 -- Tasks with a time between :from and :to, oldest start first; (:afterStart, :afterSeq) is start and number of the last
--- row of the page before.
+-- row of the page before. :queue?: of one executor; :person?: of a user and its groups, each read from its index.
 -- bytes: params
-select * from task
- where (:queue?::text is null or queue = :queue) and state = :state
-   and (:to?::timestamptz is null or start_time < :to)
-   and case type when 'once' then start_time >= :from::timestamptz
-                 else end_time is null or end_time >= :from::timestamptz end
-   and (:afterStart?::timestamptz is null or (start_time, seq) > (:afterStart, :afterSeq?::bigint))
- order by start_time, seq limit :limit;
-
--- name: list_tasks_of
--- The same of a user and its groups, the oldest of each from its own index.
--- bytes: params
-select t.* from executors_of(:person) as e (queue)
+select t.* from (
+  select :queue?::text as queue where :person?::text is null
+  union all select executors_of(:person) where :person is not null) e
  cross join lateral (
    select * from task
-    where queue = e.queue and state = :state
+    where (:queue is null and :person is null or queue = e.queue) and state = :state
       and (:to?::timestamptz is null or start_time < :to)
       and case type when 'once' then start_time >= :from::timestamptz
                     else end_time is null or end_time >= :from::timestamptz end

@@ -72,10 +72,8 @@ export function listAll(
   before: number,
   limit: number,
 ) {
-  const page = { kinds: kind ? [kind] : [...DELIVERED_KINDS], states: state ? [state] : STATES, before, limit };
-  if (queue !== undefined) return lists.run('list_queue_deliveries', { ...page, queue, host });
-  if (host !== undefined) return lists.run('list_host_deliveries', { ...page, host });
-  return lists.run('list_all_deliveries', page);
+  const of = { kinds: kind ? [kind] : [...DELIVERED_KINDS], states: state ? [state] : STATES, queue, host };
+  return lists.run('list_recent_deliveries', { ...of, before, limit });
 }
 
 /**
@@ -125,8 +123,8 @@ export const giveUp = ({ db }: Context, kind: Driven, id: string, n: number) =>
 /** Ends a delivery whose message is not needed any more. */
 export async function drop({ db }: Context, delivery: DeliveryRow): Promise<void> {
   const { kind, item_id: id, n } = delivery;
-  if (isInvitation(delivery)) await db.run('end_delivery', { kind, id, n, why: 'the invitation has ended' });
-  else await db.run('fail_delivery', { kind, id, n });
+  const why = isInvitation(delivery) ? 'the invitation has ended' : undefined;
+  await db.run('fail_delivery', { kind, id, n, why });
 }
 
 /** Writes the last event of an item: its outcome has been delivered, or never will be. */

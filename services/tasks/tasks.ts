@@ -125,11 +125,9 @@ export async function list(
   const queue = f.executor === undefined ? undefined : queueOfExecutor(f.executor);
   const from = f.from === undefined ? new Date(Date.now() - WEEK_MS) : new Date(f.from);
   const to = f.to === undefined ? undefined : new Date(f.to);
-  const filter = { state: f.state, from, to, afterStart: f.after?.time, afterSeq: f.after?.seq, limit: limit + 1 };
-  const rows =
-    queue?.startsWith('uid_') && !f.ownOnly
-      ? await lists.run('list_tasks_of', { ...filter, person: personOfUid(queue) })
-      : await lists.run('list_tasks', { ...filter, queue });
+  const executor = queue?.startsWith('uid_') && !f.ownOnly ? { person: personOfUid(queue) } : { queue };
+  const page = { afterStart: f.after?.time, afterSeq: f.after?.seq, limit: limit + 1 };
+  const rows = await lists.run('list_tasks', { ...executor, state: f.state, from, to, ...page });
   if (!f.expand) return { rows };
   const until = to ?? new Date(Math.max(from.getTime(), Date.now()) + WEEK_MS);
   return { rows, occurrences: await occurrencesOf(ctx, rows.slice(0, limit), from, until) };

@@ -3,7 +3,7 @@
 
 import type { CoreState } from '../../contract/snapshot.ts';
 import { coreState, isFinal, stateWord } from '../../domain/items.ts';
-import { type EventOf, statesAfter } from '../../domain/lifecycle.ts';
+import { transitionsOf } from '../../domain/lifecycle.ts';
 
 export interface ModelLease {
   holder: string;
@@ -174,7 +174,7 @@ export class Model {
     return best;
   }
 
-  #end(t: ModelTicket, end: Exclude<ModelLease['end'], null>, event: EventOf<'ticket'>): void {
+  #end(t: ModelTicket, end: Exclude<ModelLease['end'], null>, event: string): void {
     const live = t.leases.find((l) => l.end === null);
     if (live) live.end = end;
     t.state = after(t.state, event);
@@ -201,8 +201,9 @@ export class Model {
 const coreOf = (state: ModelTicket['state']) => coreState('ticket', state) as CoreState;
 
 /** Where an event leads a ticket. Nothing is delayed here, so it is never the other one of two. */
-function after(state: ModelTicket['state'] | 'none', event: EventOf<'ticket'>): ModelTicket['state'] {
-  const to = statesAfter('ticket', state === 'none' ? state : coreOf(state), event).find((s) => s !== 'delayed');
-  if (!to) throw new Error(`a ticket that is ${state} cannot be ${event}`);
-  return stateWord('ticket', to) as ModelTicket['state'];
+function after(state: ModelTicket['state'] | 'none', event: string): ModelTicket['state'] {
+  const from = state === 'none' ? state : coreOf(state);
+  const next = transitionsOf('ticket').find((t) => t.from === from && t.event === event && t.to !== 'delayed');
+  if (!next) throw new Error(`a ticket that is ${state} cannot be ${event}`);
+  return stateWord('ticket', next.to) as ModelTicket['state'];
 }
