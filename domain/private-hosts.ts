@@ -53,12 +53,9 @@ function hostOf(entry: string): Place {
     throw new Error(`must name ports from 1 to 65535, which ${entry} does not`);
   if (!URL.canParse(`http://${written}/`) || SWITCH_WORDS.test(written)) throw new Error(FORM);
   const host = hostOfUrl(new URL(`http://${written}/`));
-  if (ipaddr.IPv6.isValid(host)) return { network: single(host), port };
-  if (ipaddr.IPv4.isValid(host)) {
-    // 10.1 and 1 are addresses to a URL parser, and no one means those
-    if (!ipaddr.IPv4.isValidFourPartDecimal(written)) throw new Error(FORM);
-    return { network: single(host), port };
-  }
+  // 10.1 and 1 are addresses to a URL parser, but hardly meant as such
+  if (ipaddr.IPv4.isValid(host) && !ipaddr.IPv4.isValidFourPartDecimal(written)) throw new Error(FORM);
+  if (ipaddr.isValid(host)) return { network: single(host), port };
   if (!NAME.test(host)) throw new Error(FORM);
   return { name: host, port };
 }
@@ -90,9 +87,6 @@ export function permits({ all, places }: PrivateHosts, url: URL, address?: strin
 /** Whether it has networks, so that private names must be resolved before they are refused. */
 export const hasNetworks = ({ places }: PrivateHosts): boolean => places.some((place) => 'network' in place);
 
-function isIn(address: Network[0], [network, bits]: Network): boolean {
-  if (address.kind() !== network.kind()) return false;
-  return address.kind() === 'ipv4'
-    ? (address as ipaddr.IPv4).match(network as ipaddr.IPv4, bits)
-    : (address as ipaddr.IPv6).match(network as ipaddr.IPv6, bits);
-}
+/** The cast is true of neither or both: only addresses of one kind are compared. */
+const isIn = (address: Network[0], [network, bits]: Network): boolean =>
+  address.kind() === network.kind() && (address as ipaddr.IPv4).match(network as ipaddr.IPv4, bits);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { to } from 'pg-copy-streams';
 import { MIGRATE_LOCK } from '../migrate.ts';
-import { endOfRows, headerLine, sealed, sequenceLine, type Table, tableLine } from './file.ts';
+import { END_OF_ROWS, headerLine, sealed, sequenceLine, type Table, tableLine } from './file.ts';
 import { connect, differences, INSTEAD, schemaOf, sequencesIn, tablesIn } from './tables.ts';
 
 /**
@@ -31,7 +31,7 @@ async function* partsOf(url: string, docket: string): AsyncGenerator<Buffer> {
     for (const table of await tablesIn(client)) {
       yield tableLine(table);
       yield* client.query(to(copyOf(table))) as AsyncIterable<Buffer>;
-      yield endOfRows();
+      yield END_OF_ROWS;
     }
     for (const sequence of await sequencesIn(client)) yield sequenceLine(sequence);
   } finally {

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 const FORMAT = 1;
 const HEADER = 'docket-dump';
 const NEWLINE = 0x0a;
-const END_OF_ROWS = Buffer.from('\\.\n');
+export const END_OF_ROWS = Buffer.from('\\.\n');
 const AFTER_ROWS = Buffer.from('\n\\.\n');
 /** Longer than any line but rows. */
 const MOST_OF_A_LINE = 1024 * 1024;
@@ -54,7 +54,6 @@ const lineOf = (word: string, value: object) => Buffer.from(`${word} ${JSON.stri
 export const headerLine = (header: Omit<Header, 'format'>) => lineOf(HEADER, { format: FORMAT, ...header });
 export const tableLine = (table: Table) => lineOf('table', table);
 export const sequenceLine = (sequence: Sequence) => lineOf('sequence', sequence);
-export const endOfRows = () => END_OF_ROWS;
 
 /** The bytes of a dump, with their number and checksum as the last line. */
 export async function* sealed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

@@ -29,12 +29,8 @@ export const INSTEAD: Record<string, Record<string, string>> = {
 };
 
 /** Values have the same text under all settings of a server, and no time limit ends the copying of millions of rows. */
-const OPTIONS = [
-  'datestyle=iso',
-  'extra_float_digits=3',
-  'statement_timeout=0',
-  'idle_in_transaction_session_timeout=0',
-];
+const OPTIONS =
+  '-c datestyle=iso -c extra_float_digits=3 -c statement_timeout=0 -c idle_in_transaction_session_timeout=0';
 
 /** A connection for one long piece of work. */
 export async function connect(url: string, name: string): Promise<pg.Client> {
@@ -43,7 +39,7 @@ export async function connect(url: string, name: string): Promise<pg.Client> {
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     application_name: name,
-    options: OPTIONS.map((option) => `-c ${option}`).join(' '),
+    options: OPTIONS,
   });
   // the next statement fails on a lost connection
   client.on('error', () => {});
