@@ -17,18 +17,22 @@ with named as materialized (
     select 'task', 'gid_' || g.id, g.seq, g.created_at
       from (select id, seq, created_at from task_group order by seq limit :limit) g) n
    order by n.created_at limit :limit
-), counters as materialized (
-  select n.kind, n.queue, s.* from (
-      select kind, queue from named union all
-      select kind, '' from unnest(array['ticket', 'job', 'case', 'task']) as k (kind)) n
+), figures as materialized (
+  -- of each of them, and of all of its kind (queue ''): the counters, and the counts of the newest sample
+  select q.kind, q.queue, case q.queue when '' then 1 else -1 end as sign, s.*, m.*
+    from (select kind, queue from named union all
+          select kind, '' from unnest(array['ticket', 'job', 'case', 'task']) as k (kind)) q
    cross join lateral (
-     select coalesce(sum(s.n) filter (where s.what = 'added'), 0)::bigint as added,
-            coalesce(sum(s.n) filter (where s.what = 'settled'), 0)::bigint as settled,
-            coalesce(sum(s.n) filter (where s.what = 'invalidated'), 0)::bigint as invalidated,
-            coalesce(sum(s.n) filter (where s.what = 'expired'), 0)::bigint as expired,
-            coalesce(sum(s.n) filter (where s.what = 'dead'), 0)::bigint as dead,
-            coalesce(sum(s.n) filter (where s.what = 'lapsed'), 0)::bigint as lapsed
-       from tally_sum s where s.kind = 'counted/' || n.kind and s.queue = n.queue collate "default") s
+     select coalesce(sum(n) filter (where what = 'added'), 0)::bigint as added,
+            coalesce(sum(n) filter (where what = 'settled'), 0)::bigint as settled,
+            coalesce(sum(n) filter (where what = 'invalidated'), 0)::bigint as invalidated,
+            coalesce(sum(n) filter (where what = 'expired'), 0)::bigint as expired,
+            coalesce(sum(n) filter (where what = 'dead'), 0)::bigint as dead,
+            coalesce(sum(n) filter (where what = 'lapsed'), 0)::bigint as lapsed
+       from tally_sum where kind = 'counted/' || q.kind and queue = q.queue collate "default") s
+    left join lateral (
+      select delayed, ready, held, buried from sample
+       where kind = q.kind and queue = q.queue order by at desc limit 1) m on true
 ), others as materialized (
   select k.kind from unnest(array['ticket', 'job', 'case', 'task']) as k (kind)
    where k.kind = 'task' or exists (
@@ -37,29 +41,18 @@ with named as materialized (
         and q.seq > coalesce((select max(n.seq) from named n where n.kind = k.kind), 0))
 )
 select n.kind, n.queue, c.delayed, c.ready, c.held, c.buried,
-       s.added, s.settled, s.invalidated, s.expired, s.dead, s.lapsed,
+       f.added, f.settled, f.invalidated, f.expired, f.dead, f.lapsed,
        (select extract(epoch from clock_timestamp() - min(i.first_available_at))::double precision
           from item i where i.kind = n.kind and i.queue = n.queue and i.state = 'ready') as oldest_seconds
-  from named n cross join lateral counts_of(n.kind, n.queue) c join counters s on s.kind = n.kind and s.queue = n.queue
+  from named n cross join lateral counts_of(n.kind, n.queue) c join figures f on f.kind = n.kind and f.queue = n.queue
 union all
-select o.kind, null, greatest(t.delayed - l.delayed, 0), greatest(t.ready - l.ready, 0), greatest(t.held - l.held, 0),
-       greatest(t.buried - l.buried, 0), greatest(s.added - l.added, 0), greatest(s.settled - l.settled, 0),
-       greatest(s.invalidated - l.invalidated, 0), greatest(s.expired - l.expired, 0), greatest(s.dead - l.dead, 0),
-       greatest(s.lapsed - l.lapsed, 0), null
-  from others o join counters s on s.kind = o.kind and s.queue = ''
- cross join lateral (
-   select coalesce(sum(m.delayed), 0)::bigint as delayed, coalesce(sum(m.ready), 0)::bigint as ready,
-          coalesce(sum(m.held), 0)::bigint as held, coalesce(sum(m.buried), 0)::bigint as buried,
-          coalesce(sum(c.added), 0)::bigint as added, coalesce(sum(c.settled), 0)::bigint as settled,
-          coalesce(sum(c.invalidated), 0)::bigint as invalidated, coalesce(sum(c.expired), 0)::bigint as expired,
-          coalesce(sum(c.dead), 0)::bigint as dead, coalesce(sum(c.lapsed), 0)::bigint as lapsed
-     from counters c left join lateral (
-       select * from sample where sample.kind = c.kind and sample.queue = c.queue order by at desc limit 1) m on true
-    where c.kind = o.kind and c.queue <> '') l
- cross join lateral (
-   select coalesce(sum(m.delayed), 0)::bigint as delayed, coalesce(sum(m.ready), 0)::bigint as ready,
-          coalesce(sum(m.held), 0)::bigint as held, coalesce(sum(m.buried), 0)::bigint as buried
-     from (select * from sample where sample.kind = o.kind and sample.queue = '' order by at desc limit 1) m) t;
+select o.kind, null, f.*, null from others o cross join lateral (
+  select greatest(sum(sign * delayed), 0)::bigint, greatest(sum(sign * ready), 0)::bigint,
+         greatest(sum(sign * held), 0)::bigint, greatest(sum(sign * buried), 0)::bigint,
+         greatest(sum(sign * added), 0)::bigint, greatest(sum(sign * settled), 0)::bigint,
+         greatest(sum(sign * invalidated), 0)::bigint, greatest(sum(sign * expired), 0)::bigint,
+         greatest(sum(sign * dead), 0)::bigint, greatest(sum(sign * lapsed), 0)::bigint
+    from figures where kind = o.kind) f;
 
 -- name: pending_hosts
 -- not null: host, n, oldest_seconds
