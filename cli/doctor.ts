@@ -7,16 +7,10 @@ import { diagnose } from '../services/doctor/doctor.ts';
 import { withStore } from './database.ts';
 import { startedTemporal, temporalFailure, temporalOptions } from './temporal.ts';
 
-interface Options {
-  repair?: boolean;
-  json?: boolean;
-  deep?: boolean;
-}
-
 /** Checks a live system and prints what is wrong with it. Exit code 1 where something is broken. */
 export async function doctorCommand(
   config: Config,
-  { repair = false, json = false, deep = false }: Options,
+  { repair = false, json = false, deep = false }: Partial<Record<'repair' | 'json' | 'deep', boolean>>,
 ): Promise<void> {
   const temporal = temporalOptions(config, startedTemporal(config));
   const connection = Connection.lazy(temporal.connection);

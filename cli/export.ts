@@ -8,23 +8,12 @@ import { runExport } from './exporting/run.ts';
 import { Source } from './exporting/source.ts';
 import type { Target } from './exporting/target.ts';
 
-interface Options {
-  to: 'file' | 'postgres' | 'elasticsearch';
-  from?: string;
-  key?: string;
-  follow?: boolean;
-  file?: string;
-  url?: string;
-  table?: string;
-  index?: string;
-}
+/** The targets, with the options that each of them takes. */
+const TAKES = { file: ['file'], postgres: ['url', 'table'], elasticsearch: ['url', 'index'] };
 
-/** The options above that belong to one target. */
-const TAKES: Record<Options['to'], string[]> = {
-  file: ['file'],
-  postgres: ['url', 'table'],
-  elasticsearch: ['url', 'index'],
-};
+type Texts = Partial<Record<'from' | 'key' | 'file' | 'url' | 'table' | 'index', string>>;
+type Options = Texts & { to: keyof typeof TAKES; follow?: boolean };
+
 /** Tries in a row without `--follow`: about 15 s. */
 const TRIES = 8;
 const HTTP = ['http:', 'https:'];

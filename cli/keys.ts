@@ -18,15 +18,8 @@ function called() {
   return { keyId: null, actor: `${user}, on the command line`, requestId: null };
 }
 
-interface Options {
-  role: Role;
-  subject?: string;
-  name?: string;
-  /** Names and prefixes with `*`, by commas. */
-  queues?: string;
-  expires?: string;
-  callsPerSecond?: string;
-}
+/** `queues`: names and prefixes with `*`, by commas. */
+type Options = { role: Role } & Partial<Record<'subject' | 'name' | 'queues' | 'expires' | 'callsPerSecond', string>>;
 
 /**
  * Makes a key and prints it.

@@ -24,13 +24,7 @@ export type Claimed = { juror: string } & (
 );
 
 /** Open cases of a court, by the reason that excludes a juror from them. */
-interface Excluded {
-  no_votes_left: number;
-  voted: number;
-  party: number;
-  skipped: number;
-  open: number;
-}
+type Excluded = Record<'no_votes_left' | 'voted' | 'party' | 'skipped' | 'open', number>;
 
 /** A juror's relation to a case. */
 export interface Sight {
