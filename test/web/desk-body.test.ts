@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually, repeat } from '../support/client.ts';
+import { keys, press, sees } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
 
@@ -24,80 +25,76 @@ const { api } = await startTestSystem({ DOCKET_IMAGE_HOSTS: `http://${host}` });
 
 const heading = (page: Page, id: string) => page.getByRole('heading', { name: `Ticket ${id}`, exact: true });
 
-describe("a ticket's body", () => {
-  const browser = useBrowser();
-  const open = async (id: string, body: unknown, options: object = {}) => {
-    await add(api, id, { id, body });
-    const page = await browser.open(`${api.url}/desk/${id}`, { person: 'anna', ...options });
-    await heading(page, id).waitFor();
-    return page;
-  };
+const browser = useBrowser();
+const open = async (id: string, body: unknown, options: object = {}) => {
+  await add(api, id, { id, body });
+  const page = await browser.open(`${api.url}/desk/${id}`, { person: 'anna', ...options });
+  await heading(page, id).waitFor();
+  return page;
+};
 
-  test('a hostile body does nothing: markup is text, addresses lead nowhere by themselves, what is hidden is shown', async () => {
-    let deep: unknown = 'the bottom';
-    for (let n = 0; n < 90; n++) deep = { deep };
-    const page = await open(
-      'hostile',
-      {
-        script: '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">',
-        svg: '<svg onload="window.hacked = 1"><a href="https://evil.example">x</a></svg>',
-        link: 'javascript:window.hacked=1',
-        data: 'data:text/html,<script>window.hacked = 1</script>',
-        image: 'https://evil.example/track.png',
-        picture: 'javascript:window.hacked=1',
-        text: 'Go to https://evil.example/login?a=1. Now!',
-        rtl: 'invoice\u202Egnp.exe',
-        huge: 'x'.repeat(100_000),
-        marks: 'a\u0301\u0301\u0301'.repeat(2_000),
-        many: repeat(20_000, (n) => n),
-        '<b>name</b>': null,
-        __proto__x: { constructor: 1 },
-        deep,
-      },
-      { viewport: { width: 390, height: 844 } },
-    );
-    const dialogs: string[] = [];
-    page.on('dialog', (dialog) => dialogs.push(dialog.message()));
-    const content = page.getByRole('region', { name: 'Content' });
-    await content.getByText('<script>window.hacked = 1</script>').first().waitFor();
-    await content.getByText('U+202E').waitFor();
-    expect(await content.getByRole('link').count()).toBe(0);
-    expect(await content.locator('img, svg, script, iframe').count()).toBe(0);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-    // the only way out names the host, and is a step of its own
-    await content.getByRole('button', { name: 'https://evil.example/login?a=1', exact: true }).click();
-    const leaving = page.getByRole('dialog', { name: 'This leads out of Docket' });
-    await leaving.getByText('evil.example', { exact: true }).waitFor();
-    const way = leaving.getByRole('link', { name: 'Open in a new tab' });
-    expect(await way.getAttribute('rel')).toBe('noopener noreferrer');
-    await leaving.getByRole('button', { name: 'Cancel' }).click();
-    await content.getByText('List of 20,000').click();
-    await content.getByRole('button', { name: 'Show more (19,900 left)' }).waitFor();
-    await page.keyboard.press('i');
-    await content.getByText('Image, not loaded: its host is not in DOCKET_IMAGE_HOSTS.').first().waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await page.evaluate('window.hacked')).toBeUndefined();
-    expect(dialogs).toEqual([]);
-  });
+test('a hostile body does nothing: markup is text, addresses lead nowhere by themselves, what is hidden is shown', async () => {
+  let deep: unknown = 'the bottom';
+  for (let n = 0; n < 90; n++) deep = { deep };
+  const page = await open(
+    'hostile',
+    {
+      script: '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">',
+      svg: '<svg onload="window.hacked = 1"><a href="https://evil.example">x</a></svg>',
+      link: 'javascript:window.hacked=1',
+      data: 'data:text/html,<script>window.hacked = 1</script>',
+      image: 'https://evil.example/track.png',
+      picture: 'javascript:window.hacked=1',
+      text: 'Go to https://evil.example/login?a=1. Now!',
+      rtl: 'invoice\u202Egnp.exe',
+      huge: 'x'.repeat(100_000),
+      marks: 'a\u0301\u0301\u0301'.repeat(2_000),
+      many: repeat(20_000, (n) => n),
+      '<b>name</b>': null,
+      __proto__x: { constructor: 1 },
+      deep,
+    },
+    { viewport: { width: 390, height: 844 } },
+  );
+  const dialogs: string[] = [];
+  page.on('dialog', (dialog) => dialogs.push(dialog.message()));
+  const content = page.getByRole('region', { name: 'Content' });
+  await sees(content, '<script>window.hacked = 1</script>', 'U+202E');
+  expect(await content.getByRole('link').count()).toBe(0);
+  expect(await content.locator('img, svg, script, iframe').count()).toBe(0);
+  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  // the only way out names the host, and is a step of its own
+  await press(content, /^https:\/\/evil\.example\/login\?a=1$/);
+  const leaving = page.getByRole('dialog', { name: 'This leads out of Docket' });
+  await leaving.getByText('evil.example', { exact: true }).waitFor();
+  const way = leaving.getByRole('link', { name: 'Open in a new tab' });
+  expect(await way.getAttribute('rel')).toBe('noopener noreferrer');
+  await press(leaving, 'Cancel');
+  await content.getByText('List of 20,000').click();
+  await content.getByRole('button', { name: 'Show more (19,900 left)' }).waitFor();
+  await keys(page, 'i');
+  await sees(content, 'Image, not loaded: its host is not in DOCKET_IMAGE_HOSTS.');
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(await page.evaluate('window.hacked')).toBeUndefined();
+  expect(dialogs).toEqual([]);
+});
 
-  test('an image of an allowed host is loaded when someone wants to see it, and veiled when they do not', async () => {
-    const body = { photos: [`http://${host}/a.png`, `http://${host}/b`], text: 'look' };
-    const page = await open('images', body, { hosts: [host], theme: 'dark' });
-    const content = page.getByRole('region', { name: 'Content' });
-    await content.getByText('Image, not shown yet').first().waitFor();
-    await content.getByRole('button', { name: 'Show image' }).first().waitFor();
-    expect(asked).toEqual([]);
-    await content.getByRole('button', { name: 'Show image' }).first().click();
-    await content.getByRole('img', { name: `Image from ${host}` }).waitFor();
-    await eventually(async () => asked.length > 0);
-    expect(asked).toEqual(['/a.png']);
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('i');
-    await eventually(async () => (await content.getByRole('img', { name: `Image from ${host}` }).count()) === 2);
-    expect(await seriousFindings(page)).toEqual([]);
-    await page.keyboard.press('i');
-    const veiled = content.getByRole('img', { name: 'Image, not shown yet' });
-    await eventually(async () => (await veiled.count()) === 2);
-    expect(await page.evaluate(`getComputedStyle(document.querySelector('figure img')).filter`)).toContain('blur');
-  });
+test('an image of an allowed host is loaded when someone wants to see it, and veiled when they do not', async () => {
+  const body = { photos: [`http://${host}/a.png`, `http://${host}/b`], text: 'look' };
+  const page = await open('images', body, { hosts: [host], theme: 'dark' });
+  const content = page.getByRole('region', { name: 'Content' });
+  await sees(content, 'Image, not shown yet');
+  await content.getByRole('button', { name: 'Show image' }).first().waitFor();
+  expect(asked).toEqual([]);
+  await content.getByRole('button', { name: 'Show image' }).first().click();
+  await content.getByRole('img', { name: `Image from ${host}` }).waitFor();
+  await eventually(async () => asked.length > 0);
+  expect(asked).toEqual(['/a.png']);
+  await keys(page, 'Escape', 'i');
+  await eventually(async () => (await content.getByRole('img', { name: `Image from ${host}` }).count()) === 2);
+  expect(await seriousFindings(page)).toEqual([]);
+  await keys(page, 'i');
+  const veiled = content.getByRole('img', { name: 'Image, not shown yet' });
+  await eventually(async () => (await veiled.count()) === 2);
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('figure img')).filter`)).toContain('blur');
 });

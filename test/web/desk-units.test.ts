@@ -41,13 +41,8 @@ describe('texts of a body', () => {
     expect(allowed('https://a.b.cdn.example/a')).toBe(true);
     expect(allowed('http://localhost:99/a')).toBe(true);
     expect(allowed('http://images.example/a', 'http:')).toBe(true);
-    const refused = [
-      'http://images.example/a',
-      'https://cdn.example',
-      'https://evilcdn.example',
-      'https://images.example:8443/',
-    ];
-    for (const url of [...refused, 'https://images.example.evil.example/'])
+    const foreign = ['http://images.example/a', 'https://images.example:8443/', 'https://images.example.evil.example/'];
+    for (const url of [...foreign, 'https://cdn.example', 'https://evilcdn.example'])
       expect([url, allowed(url)]).toEqual([url, false]);
   });
 });
@@ -119,11 +114,7 @@ describe("a queue's form", () => {
 
   test('a comma before three digits may mean two numbers, so it is none', () => {
     const form = { type: 'object', properties: { n: { type: 'number' } } };
-    for (const [typed, n] of [
-      ['1,5', 1.5],
-      ['0,125', 0.125],
-      ['1234,567', 1234.567],
-    ] as const)
+    for (const [typed, n] of Object.entries({ '1,5': 1.5, '0,125': 0.125, '1234,567': 1234.567 }))
       expect(decision(form, { n: typed })).toEqual({ n });
     for (const typed of ['1,000', '12,500']) expect(decision(form, { n: typed })).toEqual({ wrong: { n: number } });
   });

@@ -1,114 +1,111 @@
 import type { Page, Request } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
+import { fill, keys, press, sees } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const system = await startTestSystem();
-const { api } = system;
-
-const { url } = system.api;
-await system.api.post('/v1/queues/q/tickets', { id: 'one', body: {} });
+const { api } = await startTestSystem();
+const { url } = api;
+await api.post('/v1/queues/q/tickets', { id: 'one', body: {} });
 
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.outerHTML.slice(0, 200)');
 const background = (page: Page) => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
 const MAX_BYTES = 150 * 1024;
 
-describe('the frame of the console', () => {
-  const browser = useBrowser();
+const browser = useBrowser();
 
-  test('S4.9 the first page weighs 150 KB at most', async () => {
-    const page = await browser.prepare(url);
-    const finished: Request[] = [];
-    page.on('requestfinished', (request) => {
-      if (!new URL(request.url()).pathname.startsWith('/v1/feed')) finished.push(request);
-    });
-    await page.goto(url);
-    await page.getByRole('rowheader', { name: 'q' }).waitFor();
-    const sizes = await Promise.all(finished.map((request) => request.sizes()));
-    const bytes = sizes.reduce((sum, s) => sum + s.responseBodySize + s.responseHeadersSize, 0);
-    expect(bytes).toBeGreaterThan(10_000);
-    expect(bytes).toBeLessThan(MAX_BYTES);
+test('S4.9 the first page weighs 150 KB at most', async () => {
+  const page = await browser.prepare(url);
+  const finished: Request[] = [];
+  page.on('requestfinished', (request) => {
+    if (!new URL(request.url()).pathname.startsWith('/v1/feed')) finished.push(request);
   });
+  await page.goto(url);
+  await page.getByRole('rowheader', { name: 'q' }).waitFor();
+  const sizes = await Promise.all(finished.map((request) => request.sizes()));
+  const bytes = sizes.reduce((sum, s) => sum + s.responseBodySize + s.responseHeadersSize, 0);
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(MAX_BYTES);
+});
 
-  test('everything works in Chinese, by the browser’s language or by choice, which lasts', async () => {
-    const page = await browser.open(url, { locale: 'zh-CN' });
-    await page.getByRole('heading', { name: '概览' }).waitFor();
-    await page.getByRole('heading', { name: '审核队列' }).waitFor();
-    expect(await page.evaluate('document.documentElement.lang')).toBe('zh-Hans');
-    await page.getByRole('button', { name: '语言与颜色' }).click();
-    await page.getByLabel('语言', { exact: true }).selectOption('English');
-    await page.getByRole('heading', { name: 'Review queues' }).waitFor();
-    await page.reload();
-    await page.getByRole('heading', { name: 'Review queues' }).waitFor();
-    expect(await page.title()).toBe('Overview · Docket');
-  });
+test('everything works in Chinese, by the browser’s language or by choice, which lasts', async () => {
+  const page = await browser.open(url, { locale: 'zh-CN' });
+  await page.getByRole('heading', { name: '概览' }).waitFor();
+  await page.getByRole('heading', { name: '审核队列' }).waitFor();
+  expect(await page.evaluate('document.documentElement.lang')).toBe('zh-Hans');
+  await press(page, '语言与颜色');
+  await fill(page, { 语言: 'English' });
+  await page.getByRole('heading', { name: 'Review queues' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Review queues' }).waitFor();
+  expect(await page.title()).toBe('Overview · Docket');
+});
 
-  test('colours follow the system, or a choice, which lasts', async () => {
-    const page = await browser.open(url, { colorScheme: 'dark' });
-    const dark = await background(page);
-    await page.emulateMedia({ colorScheme: 'light' });
-    const light = await background(page);
-    expect(light).not.toBe(dark);
-    await page.getByRole('button', { name: 'Language and colours' }).click();
-    await page.getByLabel('Colours', { exact: true }).selectOption('Dark');
-    expect(await background(page)).toBe(dark);
-    await page.reload();
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(await background(page)).toBe(dark);
-  });
+test('colours follow the system, or a choice, which lasts', async () => {
+  const page = await browser.open(url, { colorScheme: 'dark' });
+  const dark = await background(page);
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await background(page);
+  expect(light).not.toBe(dark);
+  await press(page, 'Language and colours');
+  await fill(page, { Colours: 'Dark' });
+  expect(await background(page)).toBe(dark);
+  await page.reload();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  expect(await background(page)).toBe(dark);
+});
 
-  test('all of it is reached by keys: skip link, navigation, help, and back to where one was', async () => {
-    const page = await browser.open(url);
-    await page.getByRole('rowheader', { name: 'q' }).waitFor();
-    await page.keyboard.press('Tab');
-    expect(await focused(page)).toContain('Skip to content');
-    await page.keyboard.press('Enter');
-    expect(await focused(page)).toContain('<main');
-    await page.keyboard.press('Tab');
-    await eventually(async () => (await focused(page)).includes('Refresh'));
-    await page.keyboard.press('?');
-    const help = page.getByRole('dialog', { name: 'Keyboard' });
-    await help.getByText('Refresh').waitFor();
-    await page.keyboard.press('Escape');
-    await help.waitFor({ state: 'detached' });
-    await eventually(async () => (await focused(page)).includes('Refresh'));
-    await page.keyboard.press('Shift+Tab');
-    expect(await focused(page)).toContain('API documentation');
-  });
+test('all of it is reached by keys: skip link, navigation, help, and back to where one was', async () => {
+  const page = await browser.open(url);
+  await page.getByRole('rowheader', { name: 'q' }).waitFor();
+  await keys(page, 'Tab');
+  expect(await focused(page)).toContain('Skip to content');
+  await keys(page, 'Enter');
+  expect(await focused(page)).toContain('<main');
+  await keys(page, 'Tab');
+  await eventually(async () => (await focused(page)).includes('Refresh'));
+  await keys(page, '?');
+  const help = page.getByRole('dialog', { name: 'Keyboard' });
+  await sees(help, 'Refresh');
+  await keys(page, 'Escape');
+  await help.waitFor({ state: 'detached' });
+  await eventually(async () => (await focused(page)).includes('Refresh'));
+  await keys(page, 'Shift+Tab');
+  expect(await focused(page)).toContain('API documentation');
+});
 
-  test('a page whose files are gone says so, and is there after a reload', async () => {
-    const page = await browser.open(url);
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    const gone = { contentType: 'text/javascript', body: "throw new Error('gone')" };
-    await page.route('**/keys-*.js', (route) => route.fulfill(gone));
-    await page.getByRole('link', { name: 'Keys' }).click();
-    await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
-    await page.unroute('**/keys-*.js');
-    await page.getByRole('button', { name: 'Load it again' }).click();
-    await page.getByRole('heading', { name: 'Keys', exact: true }).first().waitFor();
-  });
+test('a page whose files are gone says so, and is there after a reload', async () => {
+  const page = await browser.open(url);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  const gone = { contentType: 'text/javascript', body: "throw new Error('gone')" };
+  await page.route('**/keys-*.js', (route) => route.fulfill(gone));
+  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.getByRole('heading', { name: 'This page could not be loaded' }).waitFor();
+  await page.unroute('**/keys-*.js');
+  await press(page, 'Load it again');
+  await page.getByRole('heading', { name: 'Keys', exact: true }).first().waitFor();
+});
 
-  test('a page that is not there is said to be missing, with a way back that takes the focus to its heading', async () => {
-    const page = await browser.open(url);
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.evaluate(`history.pushState(null, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))`);
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
-    await page.getByRole('link', { name: 'To the start' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await eventually(async () => /<h1[^>]*>Overview/.test(await focused(page)));
-  });
+test('a page that is not there is said to be missing, with a way back that takes the focus to its heading', async () => {
+  const page = await browser.open(url);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.evaluate(`history.pushState(null, '', '/nowhere'); dispatchEvent(new PopStateEvent('popstate'))`);
+  await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+  await page.getByRole('link', { name: 'To the start' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await eventually(async () => /<h1[^>]*>Overview/.test(await focused(page)));
+});
 
-  test('a server that goes away is said to, in plain words, and what it has when it is back is shown', async () => {
-    const page = await browser.open(url);
-    await page.getByText('Live', { exact: true }).waitFor();
-    await page.context().setOffline(true);
-    await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.getByText('The server does not answer.').first().waitFor();
-    await page.context().setOffline(false);
-    await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.getByText('The server does not answer.').first().waitFor({ state: 'detached' });
-  });
+test('a server that goes away is said to, in plain words, and what it has when it is back is shown', async () => {
+  const page = await browser.open(url);
+  await page.getByText('Live', { exact: true }).waitFor();
+  await page.context().setOffline(true);
+  await press(page, 'Refresh');
+  await sees(page, 'The server does not answer.');
+  await page.context().setOffline(false);
+  await press(page, 'Refresh');
+  await page.getByText('The server does not answer.').first().waitFor({ state: 'detached' });
 });
 
 // A part of the story that test/api/story.test.ts plays whole, as a reader of the documentation clicks it.
@@ -121,31 +118,23 @@ const CALLS = [
 /** Swagger UI draws the whole document before anything can be clicked, and again after each answer. */
 const PATIENCE = 180_000;
 
-describe('the documentation', () => {
-  const browser = useBrowser();
-
-  test(
-    'S0.9 "Execute" works as it is filled in',
-    async () => {
-      const page = await browser.open(`${api.url}/docs`);
-      page.setDefaultTimeout(PATIENCE / 2);
-      for (const [tag, operation, status] of CALLS) {
-        const section = page.locator(`#operations-${tag}-${operation}`);
-        await section.locator('.opblock-summary').click();
-        await section.getByRole('button', { name: 'Try it out' }).click();
-        await section.getByRole('button', { name: 'Execute' }).click();
-        const answered = section.locator('.live-responses-table .response .response-col_status').first();
-        await answered.waitFor();
-        expect((await answered.textContent())?.trim().slice(0, 3), operation).toBe(status);
-      }
-      await eventually(async () => (await api.get('/v1/tickets/report-17')).body.state === 'held');
-    },
-    PATIENCE,
-  );
-});
-
-await eventually(async () => (await api.get('/')).status === 200, 60_000);
-await api.post('/v1/queues/always/tickets', { id: 'always-1', body: {} });
+test(
+  'S0.9 "Execute" works as it is filled in',
+  async () => {
+    const page = await browser.open(`${api.url}/docs`);
+    page.setDefaultTimeout(PATIENCE / 2);
+    for (const [tag, operation, status] of CALLS) {
+      const section = page.locator(`#operations-${tag}-${operation}`);
+      await section.locator('.opblock-summary').click();
+      await press(section, 'Try it out', 'Execute');
+      const answered = section.locator('.live-responses-table .response .response-col_status').first();
+      await answered.waitFor();
+      expect((await answered.textContent())?.trim().slice(0, 3), operation).toBe(status);
+    }
+    await eventually(async () => (await api.get('/v1/tickets/report-17')).body.state === 'held');
+  },
+  PATIENCE,
+);
 
 const ROUNDS = 7;
 /** How many times longer than until the same page without its scripts, which is empty, until the overview can be used. */
@@ -162,31 +151,18 @@ const NOTE = `new MutationObserver((_, observer) => {
 
 const median = (all: number[]) => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Number.NaN;
 
-/** ms until the browser has loaded it. */
-async function loaded(page: Page): Promise<number> {
-  await page.goto(api.url);
-  return page.evaluate<number>("performance.getEntriesByType('navigation')[0].loadEventEnd");
-}
-
-/** ms until the overview has reacted to a key. */
-async function reacted(page: Page): Promise<number> {
-  await page.addInitScript(NOTE);
-  await page.goto(api.url);
-  await page.getByRole('dialog').waitFor();
-  return page.evaluate<number>('reactedMs');
-}
-
-describe('the first visit', () => {
-  const browser = useBrowser();
-
-  test('S4.9 the overview reacts to a key not much later than the browser shows an empty page from the same server', async () => {
-    const took = { empty: [] as number[], overview: [] as number[] };
-    for (let n = 0; n < ROUNDS; n++) {
-      // each with a cache of its own
-      took.empty.push(await loaded(await browser.prepare(api.url, { javaScriptEnabled: false })));
-      took.overview.push(await reacted(await browser.prepare(api.url)));
-    }
-    const [floor, overview] = [median(took.empty), median(took.overview)];
-    expect(overview / floor, `${overview} ms, an empty page ${floor} ms`).toBeLessThan(MOST);
-  });
+test('S4.9 the overview reacts to a key not much later than the browser shows an empty page from the same server', async () => {
+  const took = { empty: [] as number[], overview: [] as number[] };
+  for (let n = 0; n < ROUNDS; n++) {
+    // each with a cache of its own
+    const empty = await browser.open(url, { javaScriptEnabled: false });
+    took.empty.push(await empty.evaluate<number>("performance.getEntriesByType('navigation')[0].loadEventEnd"));
+    const overview = await browser.prepare(url);
+    await overview.addInitScript(NOTE);
+    await overview.goto(url);
+    await overview.getByRole('dialog').waitFor();
+    took.overview.push(await overview.evaluate<number>('reactedMs'));
+  }
+  const [floor, overview] = [median(took.empty), median(took.overview)];
+  expect(overview / floor, `${overview} ms, an empty page ${floor} ms`).toBeLessThan(MOST);
 });
