@@ -1,29 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LARGE_BODY } from '../../api/endpoint.ts';
 import { SMALL_BODY } from '../../contract/common.ts';
-import { callWith, fieldsOf, nameOf, sampleBody, withBody } from '../support/calls.ts';
-import { claimOne } from '../support/client.ts';
-import { digestOf, expectProblem } from '../support/problems.ts';
+import { callWith, fieldsOf, nameOf, oneOfEach, sampleBody, withBody } from '../support/calls.ts';
+import { expectNoChanges, expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
-import { addTask, addTemplate } from '../support/tasks.ts';
 import { HARMFUL, Raw, SENSELESS, textOf, wrongFor } from '../support/wrong.ts';
 
 const { api, sql } = await startTestSystem({ DOCKET_ALLOW_PRIVATE_CALLBACKS: '0' }, { role: 'api' });
-for (const id of ['some-id', 'held', 'over']) await api.post('/v1/queues/some-queue/tickets', { id, body: 1 });
-await claimOne(api, 'some-queue', 'hans');
-await api.post('/v1/tickets/over/invalidate', { reason: 'over' });
-await api.put('/v1/courts/some-court', {});
-await api.post('/v1/courts/some-court/cases', { id: 'some-id', body: 1 });
-await addTemplate(api, 'plain');
-await addTask(api, { id: 'some-id', executor: 'uid_ann' });
-
-let before: Record<string, string> = {};
-beforeEach(async () => {
-  before = await digestOf(sql);
-});
-afterEach(async () => {
-  expect(await digestOf(sql)).toEqual(before);
-});
+await oneOfEach(api);
+expectNoChanges(sql);
 
 describe.each(withBody.map((e) => [nameOf(e), e] as const))('%s', (name, e) => {
   const fields = fieldsOf(e);

@@ -1,38 +1,19 @@
-import { request } from 'node:http';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { RequestOptions } from 'node:http';
+import { expect, test } from 'vitest';
 import type { AnyEndpoint } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
-import { callWith, nameOf, pathOf, sampleBody } from '../support/calls.ts';
-import { addCase, court } from '../support/cases.ts';
-import { claimOne, repeat } from '../support/client.ts';
-import { digestOf, expectProblem } from '../support/problems.ts';
+import { callWith, nameOf, oneOfEach, pathOf, sampleBody } from '../support/calls.ts';
+import { repeat } from '../support/client.ts';
+import { expectNoChanges, expectProblem } from '../support/problems.ts';
+import { rawStatus } from '../support/raw.ts';
 import { startTestSystem } from '../support/system.ts';
-import { addTask, addTemplate } from '../support/tasks.ts';
 import { NOT_TIMES, textOf } from '../support/wrong.ts';
 
 const { api, sql } = await startTestSystem({ DOCKET_ALLOW_PRIVATE_CALLBACKS: '0' }, { role: 'api' });
 
-await api.put('/v1/queues/some-queue', { leaseSeconds: 3600, maxHeld: 5 });
-for (const id of ['held', 'other', 'some-id', 'over'])
-  await api.post('/v1/queues/some-queue/tickets', { id, body: 1, priority: id === 'held' ? 9 : 0 });
-const ownToken: string = (await claimOne(api, 'some-queue', 'hans')).lease.token;
-const othersToken: string = (await claimOne(api, 'some-queue', 'olga')).lease.token;
-await api.post('/v1/tickets/over/invalidate', { reason: 'over' });
-await api.put('/v1/reviews/some-id', { text: { status: 1 } });
-await court(api, 'some-court');
-await addCase(api, 'some-court', { id: 'some-id' });
-await addTemplate(api, 'plain');
-await addTask(api, { id: 'some-id', executor: 'uid_ann', startTime: '2026-01-02T03:04:05.678Z', lookbackSeconds: 1e8 });
-await api.post('/v1/jobs', { command: 'add', topic: 'some-topic', id: 'some-id', body: 1 });
+const { ownToken, othersToken } = await oneOfEach(api);
 const TICKETS = '/v1/queues/some-queue/tickets';
-
-let before: Record<string, string> = {};
-beforeEach(async () => {
-  before = await digestOf(sql);
-});
-afterEach(async () => {
-  expect(await digestOf(sql)).toEqual(before);
-});
+expectNoChanges(sql);
 
 const textFor = (e: AnyEndpoint) => (e.body ? textOf(sampleBody(e)) : null);
 const sendText = (path: string, body: string) =>
@@ -112,17 +93,10 @@ test.each(withPages.map((e) => [nameOf(e), e] as const))('%s: limits and cursors
 });
 
 test('filters of the list of tickets', async () => {
-  const ofTickets = [
-    'queue=',
-    'queue=a%20b',
-    'queue=a%00',
-    `queue=${x(201)}`,
-    'state=nonsense',
-    'state=ready',
-    'state=',
-  ];
+  const ofQueues = ['', 'a%20b', 'a%00', x(201)].map((queue) => `queue=${queue}`);
+  const ofStates = ['nonsense', 'ready', ''].map((state) => `state=${state}`);
   const times = encodedTimes.flatMap((time) => [`createdAfter=${time}`, `createdBefore=${time}`]);
-  for (const query of [...ofTickets, 'reviewer=a,b', 'reviewer=', ...times])
+  for (const query of [...ofQueues, ...ofStates, 'reviewer=a,b', 'reviewer=', ...times])
     expectProblem(await api.get(`/v1/tickets?${query}`), query, 'invalid_request');
 });
 
@@ -256,14 +230,7 @@ test('one bad ticket of a batch does not harm the others', async () => {
 });
 
 test('calls that are no HTTP as fetch speaks it are refused, and the server goes on', async () => {
-  const call = (options: { path?: string; headers?: Record<string, string>; method?: string }) =>
-    new Promise<number>((resolve, reject) => {
-      const { hostname, port } = new URL(api.url);
-      const sent = request({ hostname, port, method: 'GET', path: '/v1/queues', ...options }, (answer) => {
-        answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
-      });
-      sent.on('error', reject).end();
-    });
+  const call = (options: RequestOptions) => rawStatus(api.url, options);
   expect(await call({ path: '/v1/tickets/%' })).toBe(422);
   expect(await call({ path: '//v1//queues' })).toBe(404);
   expect(await call({ path: `/v1/tickets/${x(8000)}` })).toBe(422);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
-import { addTask, addTemplate, deleteTask } from '../support/tasks.ts';
+import { addTask, addTemplate, deleteTask, sendTask } from '../support/tasks.ts';
 import { add, claim, configure } from '../support/tickets.ts';
 
 const { api, running, sql } = await startTestSystem();
@@ -88,20 +88,9 @@ test('S4.1 a template that no active task uses can be deleted', async () => {
 test('S4.1 no task is left without a template, whoever adds one while it is deleted', async () => {
   for (let round = 0; round < 20; round++) {
     await addTemplate(api, `gone-${round}`);
-    const task = {
-      id: `gone-${round}`,
-      type: 'once',
-      executor: 'uid_otto',
-      startTime: '2099-01-01T00:00:00Z',
-      templateId: `gone-${round}`,
-    };
-    const [added, removed] = await Promise.all([api.post('/v1/tasks', task), remove(`/v1/templates/gone-${round}`)]);
-    expect(
-      [
-        [201, 409],
-        [422, 200],
-      ],
-      JSON.stringify([added.body, removed.body]),
-    ).toContainEqual([added.status, removed.status]);
+    const task = { id: `gone-${round}`, executor: 'uid_otto', templateId: `gone-${round}` };
+    const [added, removed] = await Promise.all([sendTask(api, task), remove(`/v1/templates/gone-${round}`)]);
+    const ends = `${added.status} ${removed.status}`;
+    expect(['201 409', '422 200'], JSON.stringify([added.body, removed.body])).toContain(ends);
   }
 });

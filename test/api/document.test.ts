@@ -1,48 +1,28 @@
-import { readFileSync } from 'node:fs';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { PROBLEMS } from '../../contract/problems.ts';
 import type { Json } from '../support/client.ts';
+import { document, pointer, validatorOf } from '../support/document.ts';
 
 // What makes the document fit for those who generate clients of it, and for those who read it. That it is what the code says
 // is a check of `npm run check`; that it is what the server does, the tests of the story and of the fuzzer.
 
-const FILE = 'docs/openapi.json';
-const document: Json = JSON.parse(readFileSync(FILE, 'utf8'));
-const ajv = new Ajv2020({ strict: false, validateFormats: false, ...{ validateSchema: false, meta: false } });
-ajv.addSchema(document, FILE);
-
-interface Operation {
-  path: string;
-  method: string;
-  operation: Json;
-}
-
-const operations: Operation[] = Object.entries(document.paths as Record<string, Json>).flatMap(([path, methods]) =>
-  Object.entries(methods as Json).map(([method, operation]) => ({ path, method, operation })),
+const operations = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+  Object.entries<Json>(methods).map(([method, operation]) => ({ path, method, operation })),
 );
 const each = operations.map((one) => [one.operation.operationId as string, one] as const);
-
-const pointer = (...names: (string | number)[]) =>
-  names.map((name) => `/${encodeURIComponent(String(name).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
 
 /** A node of the document, and where it really is. */
 function followed(node: Json, at: string): { node: Json; at: string } {
   if (node?.$ref === undefined) return { node, at };
-  const target = (node.$ref as string).slice(1);
-  const found = target
-    .split('/')
-    .slice(1)
-    .reduce((inner, name) => inner[name], document);
-  return { node: found, at: target };
+  const [, ...names] = (node.$ref as string).split('/');
+  return { node: names.reduce((inner, name) => inner[name], document), at: pointer(...names) };
 }
 
 function expectFits(at: string, value: unknown, what: string): void {
-  const validate = ajv.compile({ $ref: `${FILE}#${at}` });
-  expect(validate(value), `${what}: ${ajv.errorsText(validate.errors)} ${JSON.stringify(value)?.slice(0, 300)}`).toBe(
-    true,
-  );
+  const validate = validatorOf(at);
+  const said = () => `${what}: ${JSON.stringify([validate.errors, value]).slice(0, 500)}`;
+  if (!validate(value)) expect.fail(said());
 }
 
 /** Each example of a content, by what it is of. */

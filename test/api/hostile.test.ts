@@ -9,6 +9,7 @@ import { claimOne, repeat } from '../support/client.ts';
 import { BODIES, FRAMES, statusesOf } from '../support/hostile.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
+import { ODD_VALUES } from '../support/wrong.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 400);
 
@@ -76,10 +77,7 @@ test('a compressed body is not unpacked: it is no JSON', async () => {
 let answered = 0;
 
 test.each(Object.entries(FRAMES))('%s: refused, and no other call is', async (what, frame) => {
-  for (const [url, path] of [
-    [api.url, '/v1/queues/q/tickets'],
-    [delayQueue, '/push'],
-  ] as const) {
+  for (const [path, url] of Object.entries({ '/v1/queues/q/tickets': api.url, '/push': delayQueue })) {
     const sent = frame.replaceAll('{path}', path);
     const [statuses] = await Promise.all([statusesOf(url, sent), neighbour()]);
     answered += statuses.length;
@@ -153,25 +151,7 @@ test(`${RUNS} bodies of any kind: answered or refused, never a bug, and what is 
   for (const path of ['/v1/tickets?limit=500', '/v1/queues?limit=500']) expect((await api.get(path)).status).toBe(200);
 }, 120_000);
 
-const ODD = [
-  -1,
-  0,
-  0.5,
-  61,
-  1e300,
-  -0,
-  '',
-  '\0',
-  '\ud800',
-  't-1',
-  'fuzz',
-  null,
-  [],
-  {},
-  [[]],
-  2 ** 53,
-  '9'.repeat(400),
-];
+const ODD = [-0, 61, 't-1', 'fuzz', [[]], 2 ** 53, '9'.repeat(400), ...ODD_VALUES];
 
 /** Calls with a valid body of which some fields are replaced, left out or added, or with anything at all. */
 function callsWith(token: string) {

@@ -23,12 +23,16 @@ const { api, running, sql } = await startTestSystem(env);
 
 async function signedIn(login: string, to = '/desk'): Promise<{ browser: Walker; end: Response; html: string }> {
   const browser = new Walker();
-  const start = await browser.call(`${home}/sign-in/openid?to=${encodeURIComponent(to)}`);
-  expect(start.status).toBe(302);
-  const back = await browser.signIn(start.headers.get('location') ?? '', login, callback);
-  const end = await browser.call(back);
+  const end = await browser.call(await walk(browser, login, `?to=${encodeURIComponent(to)}`));
   return { browser, end, html: await end.text() };
 }
+/** Where somebody who begins to sign in is sent, and comes back from. */
+const walk = async (browser: Walker, login: string, query = '') => {
+  const start = await browser.call(`${home}/sign-in/openid${query}`);
+  return browser.signIn(start.headers.get('location') ?? '', login, callback);
+};
+const root = async () =>
+  api.as((await createKey(running.runtime.db, { name: 'root', role: 'admin', subject: null })).key);
 const sessionOf = async (browser: Walker) => {
   const response = await browser.call(`${home}/v1/session`);
   return { status: response.status, body: (await response.json()) as Json };
@@ -42,25 +46,15 @@ test('people sign in at a provider, with the role and name that it claims, and c
   expect(end.headers.getSetCookie().find((line) => line.startsWith('docket_session='))).toMatch(
     /HttpOnly; SameSite=Strict/,
   );
-  expect((await sessionOf(browser)).body).toMatchObject({
-    open: false,
-    role: 'reviewer',
-    subject: 'anna',
-    name: 'anna',
-  });
+  const anna = { open: false, role: 'reviewer', subject: 'anna', name: 'anna' };
+  expect((await sessionOf(browser)).body).toMatchObject(anna);
   expect((await sessionOf((await signedIn('olga')).browser)).body).toMatchObject({ role: 'admin', name: 'olga' });
 
-  const admin = api.as((await createKey(running.runtime.db, { name: 'root', role: 'admin', subject: null })).key);
+  const admin = await root();
   await add(admin, 'reports', { id: 'r1' });
-  const claim = await fetch(`${home}/v1/queues/reports/claim`, {
-    method: 'POST',
-    headers: {
-      ...{ cookie: `docket_session=${browser.cookieOf(home, 'docket_session')}`, origin: home },
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ reviewer: 'anna' }),
-  });
-  expect(((await claim.json()) as Json).tickets[0].lease.reviewer).toBe('anna');
+  const cookie = `docket_session=${browser.cookieOf(home, 'docket_session')}`;
+  const claim = await api.post('/v1/queues/reports/claim', { reviewer: 'anna' }, { cookie, origin: home });
+  expect(claim.body.tickets[0].lease.reviewer).toBe('anna');
   const listed = (await admin.get('/v1/keys')).body.items.filter((k: Json) => k.issuer === issuer);
   expect(listed.map((k: Json) => [k.name, k.role, k.subject])).toEqual([
     ['olga', 'admin', null],
@@ -94,9 +88,7 @@ test('two tabs that sign in beside each other both come in', async () => {
 test('fifty sign-ins of one person at once have one key; one that comes back twenty times at once counts once', async () => {
   const come = async () => {
     const browser = new Walker();
-    const start = await browser.call(`${home}/sign-in/openid`);
-    const back = await browser.signIn(start.headers.get('location') ?? '', 'bea', callback);
-    return { browser, back };
+    return { browser, back: await walk(browser, 'bea') };
   };
   const all = await Promise.all(Array.from({ length: 50 }, come));
   const ends = await Promise.all(all.map(({ browser, back }) => browser.call(back)));
@@ -111,8 +103,7 @@ test('fifty sign-ins of one person at once have one key; one that comes back twe
 
 test('a sign-in counts once, in the browser in which it was begun, and goes nowhere else', async () => {
   const browser = new Walker();
-  const start = await browser.call(`${home}/sign-in/openid?to=//evil.example/`);
-  const back = await browser.signIn(start.headers.get('location') ?? '', 'anna', callback);
+  const back = await walk(browser, 'anna', '?to=//evil.example/');
   expect((await new Walker().call(back)).status).toBe(401);
   const forged = new URL(back);
   forged.searchParams.set('state', 'another');
@@ -127,7 +118,7 @@ test('a sign-in counts once, in the browser in which it was begun, and goes nowh
 
 test('an ended key ends all sessions of a person, whose next sign-in has the role of that day', async () => {
   const { browser } = await signedIn('olga');
-  const admin = api.as((await createKey(running.runtime.db, { name: 'root', role: 'admin', subject: null })).key);
+  const admin = await root();
   const { id } = (await admin.get('/v1/keys')).body.items.find((k: Json) => k.name === 'olga');
   await admin.raw('DELETE', `/v1/keys/${id}`);
   await eventually(async () => (await sessionOf(browser)).status === 401, 5_000);
@@ -136,12 +127,8 @@ test('an ended key ends all sessions of a person, whose next sign-in has the rol
   // what was ended does not begin again with it
   expect((await sessionOf(browser)).status).toBe(401);
   const signIns = (await admin.get('/v1/admin-log?path=/sign-in/openid')).body.items;
-  expect(signIns[0]).toMatchObject({
-    actor: 'olga',
-    operation: 'signInAtProvider',
-    body: { role: 'agent' },
-    status: 201,
-  });
+  const signedInAs = { operation: 'signInAtProvider', body: { role: 'agent' }, status: 201 };
+  expect(signIns[0]).toMatchObject({ actor: 'olga', ...signedInAs });
 });
 
 test('S0.9 a provider that is away says so, keys still open the server, and it is asked again', async () => {

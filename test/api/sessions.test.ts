@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import type { Role } from '../../contract/keys.ts';
+import { ROLES } from '../../contract/roles.ts';
 import { nameOf, pathOf } from '../support/calls.ts';
-import { startChild } from '../support/child.ts';
-import { type Client, eventually, type Json, type Reply, repeat } from '../support/client.ts';
+import { settingsFor, startChild } from '../support/child.ts';
+import { type Client, eventually, type Reply, repeat } from '../support/client.ts';
+import { storedText } from '../support/database.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -12,7 +14,10 @@ const stores = await testStores();
 const system = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores });
 const { api, sql } = system;
 const { db } = system.running.runtime;
-const other = (await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' })).api;
+/** Another process with the same stores. */
+const another = async (env: Record<string, string> = {}) =>
+  (await startTestSystem({ DOCKET_AUTH: 'keys', ...env }, { stores, role: 'api' })).api;
+const other = await another();
 
 const keyOf = (role: Role, subject: string | null = null, more: object = {}) =>
   createKey(db, { name: `${subject ?? role}-key`, role, subject, ...more });
@@ -51,22 +56,12 @@ describe('signing in with a key', () => {
     expect((await page.get('/v1/session')).status).toBe(401);
   });
 
-  test.each<[Role, string | null]>([
-    ['producer', null],
-    ['reviewer', 'rita'],
-    ['agent', null],
-    ['consumer', null],
-    ['admin', null],
-  ])('a %s is known by the cookie, and may do what the key may do', async (role, subject) => {
-    const { key, id } = await keyOf(role, subject, { queues: role === 'agent' ? ['q-*'] : null });
+  test.each(ROLES)('a %s is known by the cookie, and may do what the key may do', async (role) => {
+    const subject = role === 'reviewer' ? 'rita' : null;
+    const queues = role === 'agent' ? ['q-*'] : null;
+    const { key, id } = await keyOf(role, subject, { queues });
     const made = await signIn(api, key);
-    const whoIAm = {
-      open: false,
-      role,
-      subject,
-      queues: role === 'agent' ? ['q-*'] : null,
-      name: `${subject ?? role}-key`,
-    };
+    const whoIAm = { open: false, role, subject, queues, name: `${subject ?? role}-key` };
     expect(made).toMatchObject({ status: 201, body: { ...whoIAm, expiresAt: expect.any(String) } });
     expect(made.headers.get('cache-control')).toBe('no-store');
     const page = pageOf(api, cookieOf(made));
@@ -96,18 +91,10 @@ describe('signing in with a key', () => {
     const [age = ''] = attributes.slice(3);
     expect(age).toMatch(/^Max-Age=431(99|[89]\d)|43200$/);
     expect(attributes).toHaveLength(4);
-    const behindProxy = (
-      await startTestSystem(
-        { DOCKET_AUTH: 'keys', DOCKET_PUBLIC_URL: 'https://docket.example' },
-        { stores, role: 'api' },
-      )
-    ).api;
+    const behindProxy = await another({ DOCKET_PUBLIC_URL: 'https://docket.example' });
     expect(await attributesOf(behindProxy, key)).toContain('Secure');
     const cookie = cookieOf(await signIn(behindProxy, key));
-    for (const [origin, status] of [
-      ['https://docket.example', 200],
-      ['https://evil.example', 403],
-    ] as const)
+    for (const [origin, status] of Object.entries({ 'https://docket.example': 200, 'https://evil.example': 403 }))
       expect((await pageOf(behindProxy, cookie, { origin }).post('/v1/queues/p/pause')).status, origin).toBe(status);
 
     const soon = new Date(Date.now() + 600_000).toISOString();
@@ -129,7 +116,7 @@ describe('signing in with a key', () => {
     const { key: right } = await keyOf('producer');
     const { key: revoked, id: revokedId } = await keyOf('producer');
     await revokeKey(db, revokedId);
-    const own = (await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' })).api;
+    const own = await another();
     const wrong = [revoked, `${key}x`, key.slice(0, -1), `docket_${id}_${'x'.repeat(43)}`, 'nonsense', 'Bearer', ' '];
     for (const given of wrong) {
       const reply = await signIn(own, given);
@@ -148,7 +135,7 @@ describe('signing in with a key', () => {
   });
 
   test('of 500 guesses at once most are not looked at', async () => {
-    const own = (await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' })).api;
+    const own = await another();
     const replies = await Promise.all(repeat(500, (n) => signIn(own, `guess-${n}`)));
     const statuses = replies.map((r) => r.status);
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
@@ -218,18 +205,13 @@ describe('a session ends', () => {
     const own = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' });
     const cookie = cookieOf(await signIn(own.api, key));
     await own.stop();
-    const again = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' });
-    expect((await pageOf(again.api, cookie).get('/v1/session')).body.role).toBe('agent');
+    expect((await pageOf(await another(), cookie).get('/v1/session')).body.role).toBe('agent');
   });
 });
 
 describe('what is kept of it', () => {
   test('neither the key nor the token is in the database or in the log', async () => {
-    const env = { DATABASE_URL: stores.databaseUrl, TEMPORAL_ADDRESS: stores.temporalAddress };
-    const child = await startChild('api', {
-      ...env,
-      ...{ TEMPORAL_NAMESPACE: stores.namespace, DOCKET_AUTH: 'keys', LOG_LEVEL: 'debug' },
-    });
+    const child = await startChild('api', settingsFor(stores, { DOCKET_AUTH: 'keys', LOG_LEVEL: 'debug' }));
     const { key } = await keyOf('admin');
     const cookie = cookieOf(await signIn(child.api, key));
     const [, token = ''] = cookie.split('=');
@@ -240,10 +222,7 @@ describe('what is kept of it', () => {
     expect((await pageOf(child.api, cookie).get('/v1/session')).status).toBe(200);
     await eventually(async () => /"route":"\/v1\/session","status":200/.test(child.output()));
     await child.end('SIGTERM');
-    const tables = await sql<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public'`);
-    let all = child.output();
-    for (const { name } of tables)
-      all += ((await sql(`select string_agg(t::text, '') as text from ${name} t`))[0] as Json)?.text ?? '';
+    const all = child.output() + (await storedText(stores.databaseUrl));
     expect(all).toContain('/v1/session');
     for (const secret of [token, key.split('_').slice(2).join('_'), guess.split('_').slice(2).join('_')])
       expect(all.includes(secret)).toBe(false);

@@ -1,8 +1,9 @@
 import { DatabaseError } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { share, sharePerGroup } from '../../services/shared/batching.ts';
-import { claimOne, eventTypes, type Json, type Reply, repeat } from '../support/client.ts';
+import { claimOne, eventTypes, type Json, numbered, type Reply, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
+import { addMany } from '../support/tickets.ts';
 
 const databaseError = (code: string) => Object.assign(new DatabaseError('made for the test', 1, 'error'), { code });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -40,20 +41,16 @@ describe('sharing a statement', () => {
     const { ran, run } = statement((inputs) => (inputs.includes(41) ? new Error('poison') : undefined));
     const shared = share(run, { keys });
     const ends = await Promise.allSettled(numbers(64).map(shared));
-    ends.forEach((end, n) => {
-      expect(end).toEqual(
-        n === 41 ? { status: 'rejected', reason: new Error('poison') } : { status: 'fulfilled', value: n * 2 },
-      );
-    });
+    const failed = { status: 'rejected', reason: new Error('poison') };
+    expect(ends).toEqual(numbers(64).map((n) => (n === 41 ? failed : { status: 'fulfilled', value: n * 2 })));
     // down to the culprit in halves: 64, 32, 16, 8, 4, 2, 1 and the other half of each
     expect(ran.length).toBe(1 + 6 * 2);
   });
 
   test('two that are poisoned, and all of them', async () => {
-    const some = share(
-      statement((inputs) => (inputs.some((n) => n === 3 || n === 60) ? new Error('poison') : undefined)).run,
-      { keys },
-    );
+    const isPoisoned = (n: number) => n === 3 || n === 60;
+    const { run } = statement((inputs) => (inputs.some(isPoisoned) ? new Error('poison') : undefined));
+    const some = share(run, { keys });
     const ends = await Promise.allSettled(numbers(64).map(some));
     expect(ends.flatMap((end, n) => (end.status === 'rejected' ? [n] : []))).toEqual([3, 60]);
     const all = share(statement(() => new Error('poison')).run, { keys });
@@ -84,12 +81,9 @@ describe('sharing a statement', () => {
   });
 
   test('a server that is lost fails all at once, and the next one is tried again', async () => {
-    for (const lost of [
-      databaseError('57P01'),
-      databaseError('08006'),
-      Object.assign(new Error('no'), { code: 'ECONNREFUSED' }),
-      new Error('Connection terminated unexpectedly'),
-    ]) {
+    const refused = Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
+    const ended = new Error('Connection terminated unexpectedly');
+    for (const lost of [databaseError('57P01'), databaseError('08006'), refused, ended]) {
       const { ran, run } = statement((_inputs, nth) => (nth === 2 ? lost : undefined));
       const shared = share(run, { keys });
       const first = shared(500);
@@ -118,6 +112,13 @@ describe('sharing a statement', () => {
 
 describe('through the API', async () => {
   const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' });
+  /** New tickets, each of which somebody else holds. */
+  const claimed = async (queue: string, prefix: string, count: number): Promise<Json[]> => {
+    await addMany(api, queue, numbered(count, prefix));
+    const held: Json[] = [];
+    for (const n of numbers(count)) held.push(await claimOne(api, queue, `r-${n}`));
+    return held;
+  };
   const statuses = (replies: Reply[]) => replies.map((r) => r.status);
   const poison = (event: string, id: string) =>
     sql(`create or replace function poison() returns trigger language plpgsql as $$ begin
@@ -139,9 +140,7 @@ describe('through the API', async () => {
   });
 
   test('S0.6 one poisoned decision among 64 at once fails alone', async () => {
-    const held: Json[] = [];
-    for (const n of numbers(64)) await api.post('/v1/queues/settle/tickets', { id: `s-${n}`, body: n });
-    for (const n of numbers(64)) held.push(await claimOne(api, 'settle', `r-${n}`));
+    const held = await claimed('settle', 's-', 64);
     await poison('update', 's-9');
     const decide = (t: Json) =>
       api.unchecked().post(`/v1/tickets/${t.id}/decide`, { token: t.lease.token, decision: 'ok' });
@@ -153,9 +152,7 @@ describe('through the API', async () => {
   });
 
   test('S0.6 the same token many times at once: one decision, one answer for all who say the same', async () => {
-    for (const n of numbers(20)) await api.post('/v1/queues/twice/tickets', { id: `t-${n}`, body: n });
-    const held: Json[] = [];
-    for (const n of numbers(20)) held.push(await claimOne(api, 'twice', `r-${n}`));
+    const held = await claimed('twice', 't-', 20);
     const send = (t: Json, decision: string) =>
       api.post(`/v1/tickets/${t.id}/decide`, { token: t.lease.token, decision });
     const replies = await Promise.all(held.flatMap((t) => [send(t, 'same'), send(t, 'same'), send(t, 'other')]));

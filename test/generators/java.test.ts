@@ -49,11 +49,8 @@ test('S3.5 openapi-generator for Java: all of it compiles; add, claim, decide', 
   await run('java', ['-jar', join(jars, GENERATOR), 'generate', ...wanted, ...global], dir);
   const sources = filesIn(join(dir, 'src/main/java'), '.java');
   const operations = sources.filter((file) => file.endsWith('Api.java')).map((file) => readFileSync(file, 'utf8'));
-  for (const { operation } of endpoints)
-    expect(
-      operations.some((text) => text.includes(` ${operation}(`)),
-      operation,
-    ).toBe(true);
+  const isThere = (operation: string) => operations.some((text) => text.includes(` ${operation}(`));
+  expect(endpoints.map(({ operation }) => operation).filter((operation) => !isThere(operation))).toEqual([]);
   const path = filesIn(jars, '.jar').filter((file) => !file.endsWith(GENERATOR));
   const classes = join(dir, 'classes');
   const compiled = ['-nowarn', '-proc:none', '-d', classes, '-cp', path.join(':'), here('Main.java'), ...sources];

@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { exampleOf } from '../../api/document/examples.ts';
 import type { AnyEndpoint } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
-import type { Client, Json, Reply } from './client.ts';
-import { validatorOf } from './document.ts';
+import { addCase, court } from './cases.ts';
+import { type Client, claimOne, type Json, type Reply } from './client.ts';
+import { document, validatorOf } from './document.ts';
+import { put } from './reviews.ts';
+import { addTask, addTemplate } from './tasks.ts';
+import { addMany, configure } from './tickets.ts';
 
-const { paths, components } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
+const { paths, components } = document;
 
 export const nameOf = (e: AnyEndpoint) => `${e.method} ${e.path}`;
 
@@ -60,3 +63,20 @@ export const callWith = (
     headers: { 'content-type': 'application/json', ...headers },
     ...(body !== null && { body, duplex: 'half' }),
   } as RequestInit);
+
+/** One of each kind, with the names that paths and bodies have here; of tickets one that is held, and one that is over. */
+export async function oneOfEach(client: Client): Promise<{ ownToken: string; othersToken: string }> {
+  await configure(client, 'some-queue', { leaseSeconds: 3600, maxHeld: 5 });
+  const tickets = ['held', 'other', 'some-id', 'over'].map((id) => ({ id, body: 1, priority: id === 'held' ? 9 : 0 }));
+  await addMany(client, 'some-queue', tickets);
+  const [own, others] = [await claimOne(client, 'some-queue', 'hans'), await claimOne(client, 'some-queue', 'olga')];
+  await client.post('/v1/tickets/over/invalidate', { reason: 'over' });
+  await put(client, 'some-id', { text: { status: 1 } });
+  await court(client, 'some-court');
+  await addCase(client, 'some-court', { id: 'some-id' });
+  await addTemplate(client, 'plain');
+  const startTime = '2026-01-02T03:04:05.678Z';
+  await addTask(client, { id: 'some-id', executor: 'uid_ann', startTime, lookbackSeconds: 1e8 });
+  await client.post('/v1/jobs', { command: 'add', topic: 'some-topic', id: 'some-id', body: 1 });
+  return { ownToken: own.lease.token, othersToken: others.lease.token };
+}

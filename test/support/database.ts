@@ -68,3 +68,14 @@ export const behind = <T>(url: string, lock: Sql, call: () => Promise<T>, meanwh
     await client.query('commit');
     return await answer;
   });
+
+/** All that a database has in its tables, as one text. */
+export async function storedText(url: string): Promise<string> {
+  const tables = await rowsOf<{ name: string }>(
+    url,
+    `select tablename as name from pg_tables where schemaname = 'public'`,
+  );
+  const select = ({ name }: { name: string }) => `select string_agg(t::text, '') as text from ${name} t`;
+  const found = await rowsOf<{ text: string | null }>(url, tables.map(select).join(' union all '));
+  return found.map(({ text }) => text ?? '').join('');
+}

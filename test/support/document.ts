@@ -1,20 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 
-interface Response {
-  $ref?: string;
-  content?: Record<string, { schema: object }>;
-}
-
-interface Operation {
-  responses: Record<string, Response>;
-}
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked at field by field in the tests
+export type Json = any;
 
 const FILE = 'docs/openapi.json';
-const document: {
-  paths: Record<string, Record<string, Operation>>;
-  components: { responses: Record<string, Response> };
-} = JSON.parse(readFileSync(FILE, 'utf8'));
+export const document: Json = JSON.parse(readFileSync(FILE, 'utf8'));
 const ajv = new Ajv2020({
   strict: false,
   // a body may hold any number that JSON can write, also one that is infinite to JavaScript
@@ -30,8 +21,9 @@ const paths = Object.keys(document.paths)
   .sort((a, b) => a.split('{').length - b.split('{').length)
   .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
 
-const pointer = (...names: string[]) =>
-  names.map((name) => `/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
+/** The JSON pointer to a place, as a fragment has it. */
+export const pointer = (...names: (string | number)[]): string =>
+  names.map((name) => `/${encodeURIComponent(String(name).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');
 
 const validators = new Map<string, ValidateFunction>();
 /** Checks values by the schema at a place of the document, a JSON pointer. */
@@ -59,14 +51,13 @@ export interface Answered {
 export function checkAnswer({ method, url, status, contentType, body }: Answered): void {
   const { pathname } = new URL(url);
   const path = paths.find(({ pattern }) => pattern.test(pathname))?.path;
-  const operation = path === undefined ? undefined : document.paths[path]?.[method.toLowerCase()];
+  const operation = document.paths[path ?? '']?.[method.toLowerCase()];
   if (path === undefined || !operation) return;
   const wrong = (what: string) => new Error(`${method} ${pathname} answered ${status}, and ${what}: see ${FILE}`);
   const own = operation.responses[status];
   if (!own) throw wrong(`${path} has no such status`);
-  const shared = own.$ref?.split('/').at(-1);
-  const response = shared === undefined ? own : (document.components.responses[shared] ?? own);
-  const { content } = response;
+  const shared: string | undefined = own.$ref?.split('/').at(-1);
+  const { content } = shared === undefined ? own : document.components.responses[shared];
   if (!content) {
     if (body !== '') throw wrong('it has a body');
     return;
@@ -75,14 +66,9 @@ export function checkAnswer({ method, url, status, contentType, body }: Answered
   const type = Object.keys(content).find((one) => one.split(';')[0] === media);
   if (type === undefined) throw wrong(`it is ${contentType} instead of ${Object.keys(content)}`);
   if (!/[/+]json$/.test(type)) return;
-  const where = ['paths', path, method.toLowerCase(), 'responses', String(status)];
-  const place = pointer(
-    ...(shared === undefined ? where : ['components', 'responses', shared]),
-    'content',
-    type,
-    'schema',
-  );
-  const validate = validatorOf(place);
+  const here = ['paths', path, method.toLowerCase(), 'responses', status];
+  const where = shared === undefined ? here : ['components', 'responses', shared];
+  const validate = validatorOf(pointer(...where, 'content', type, 'schema'));
   if (!validate(body)) throw wrong(`its body ${described(validate.errors ?? [], body)}`);
 }
 

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
 import type { Reply } from './client.ts';
 import type { TestSystem } from './system.ts';
@@ -31,7 +31,7 @@ export function expectProblem(reply: Reply, what: string, expected?: ProblemCode
 const TABLES = 'item lease event queue notice parked delivery operator_command api_key stream_ticket'.split(' ');
 
 /** One hash per table, and the sums of the counts. Their rows are compacted by themselves, and counted on then as kinds of their own. */
-export async function digestOf(sql: TestSystem['sql']): Promise<Record<string, string>> {
+async function digestOf(sql: TestSystem['sql']): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const table of TABLES) {
     const [row] = await sql<{ hash: string }>(
@@ -43,4 +43,15 @@ export async function digestOf(sql: TestSystem['sql']): Promise<Record<string, s
     "select kind, queue, what, sum(n) as n from tally where what <> 'granted' and kind not like 'counted/%' group by 1, 2, 3 having sum(n) <> 0 order by 1, 2, 3",
   );
   return { ...found, tally: JSON.stringify(sums) };
+}
+
+/** Fails each test of a file after which the database is not as before. */
+export function expectNoChanges(sql: TestSystem['sql']): void {
+  let before: Record<string, string> = {};
+  beforeEach(async () => {
+    before = await digestOf(sql);
+  });
+  afterEach(async () => {
+    expect(await digestOf(sql)).toEqual(before);
+  });
 }

@@ -101,10 +101,8 @@ export class Story {
 
   /** The call with the real names in place of those that the document makes up. */
   withMade(call: Call): Call {
-    return replaced(
-      call,
-      Object.entries(this.made).map(([name, real]) => [MADE[name as keyof Made], real] as const),
-    );
+    const names = this.#names().map(([real, name]) => [name, real] as const);
+    return replaced(call, names);
   }
 
   /** The call as it is here and now: its receiver is there, and it happens today. */
