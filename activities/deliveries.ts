@@ -50,5 +50,5 @@ export function deliveryActivities(ctx: Context) {
 /** The callback was removed meanwhile; a case may never have had one, and has been escalated by its court. */
 const withoutReceiver = (ctx: Context, kind: Kind, id: string) =>
   kind === 'case'
-    ? deliveries.conclude(ctx, kind, id, 'delivered', { to: 'fallback' })
-    : deliveries.conclude(ctx, kind, id, 'delivery_failed', { reason: 'the queue has no callback any more' });
+    ? deliveries.conclude(ctx.db, kind, id, 'delivered', { to: 'fallback' })
+    : deliveries.conclude(ctx.db, kind, id, 'delivery_failed', { reason: 'the queue has no callback any more' });

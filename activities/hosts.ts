@@ -4,15 +4,15 @@ import { Circuit } from './circuit.ts';
 
 /** Calls to receivers that a process has in flight at once; also the activity slots of its delivery worker. */
 export const DELIVERY_SLOTS = 50;
-/** Of those, what is left to others: by hosts whose last call failed, and by hosts that were never called. */
+/** Slots that a host leaves to others: one whose last call failed, and one that was never called. */
 const LEFT_BY_FAILING = 20;
 const LEFT_BY_UNKNOWN = 5;
-/** What hosts that have a call in flight leave to those that have none. */
+/** Slots that hosts with a call in flight leave to hosts without one. */
 const LEFT_FOR_FIRST = 10;
 const MAX_PER_HOST = 8;
-/** Of those, the calls that only verdicts make: redeliveries and reviews' changes may come in any number. */
+/** Of those, slots that only outcomes get: redeliveries and reviews' changes may come in any number. */
 const KEPT_FOR_VERDICTS = 2;
-/** A host may have this share of the rest, so that many slow hosts together leave some free. */
+/** A host's share of the remaining slots, so that many slow hosts together leave some free. */
 const SHARE = 0.25;
 const FIRST_GUESS_MS = 20;
 const MIN_SPACING_MS = 5;
@@ -24,37 +24,36 @@ const SWEEP_MS = 60_000;
 interface Host {
   name: string;
   inFlight: number;
-  /** Of those, all but verdicts. */
+  /** Of those, other calls than outcomes. */
   others: number;
-  /** Calls that it may have in flight: doubles with each answer, 1 after a failure. */
+  /** Maximum calls in flight: doubles with each answer, 1 after a failure. */
   limit: number;
   circuit: Circuit;
   answered: boolean;
-  /** What a call takes, in milliseconds, smoothed. */
+  /** Duration of a call in milliseconds, smoothed. */
   callMs: number;
-  /** Since when its calls in flight have brought nothing. */
+  /** When one of its calls in flight last ended, or the first began. */
   quietSince: number;
-  /** When the last of the postponed deliveries comes back: of verdicts, and of others. */
+  /** When the last postponed delivery comes back: of outcomes, and of others. */
   lastTurn: { verdict: number; other: number };
 }
 
-/** What is sent: an item's outcome, or anything else. */
+/** An item's outcome, or any other delivery. */
 export type Lane = 'verdict' | 'other';
 
 /** The right to one call to a host. */
 export interface Slot {
   readonly host: string;
-  /** How the call went. `served`: the host answered, and not that it is unavailable. */
+  /** Reports the result of the call. @param served whether the host has answered, and is available */
   report(served: boolean): void;
   /** Gives the slot back; a second time does nothing. */
   release(): void;
 }
 
 /**
- * Which host may be called now, for this process. A delivery whose host has no free slot is postponed: it fails at
- * once with a retry delay of its own, so that it holds no activity slot while it waits. The delays of one host's
- * deliveries follow one another at the rate at which it takes calls, and ever more slowly while it fails. Each host has
- * a circuit breaker.
+ * Decides which hosts this process may call now. A delivery whose host has no free slot is postponed: it fails at
+ * once with a retry delay of its own, so that it holds no activity slot while it waits. Postponed deliveries of a host
+ * come back at the rate at which the host takes calls, and more slowly while it fails. Each host has a circuit breaker.
  */
 export class Hosts {
   readonly #log: Log;
@@ -120,7 +119,7 @@ export class Hosts {
 
   #served(host: Host): void {
     if (host.circuit.isOpen) this.#log.info({ host: host.name }, 'a receiver answers again');
-    // those who waited for a failing host come back at its new rate
+    // deliveries that waited for a failing host come back at its new rate
     if (host.circuit.failures > 0) host.lastTurn = { verdict: 0, other: 0 };
     host.circuit.succeeded();
     host.answered = true;
@@ -144,12 +143,7 @@ export class Hosts {
     const most = MAX_DELAY_MS * (0.5 + 0.5 * Math.random());
     const delay = Math.min(turn - now, most);
     this.#postponed.set(delivery, { host: host.name, due: now + delay });
-    return ApplicationFailure.create({
-      message: `${host.name} takes no more calls now`,
-      type: 'postponed',
-      nextRetryDelay: Math.round(delay),
-      category: ApplicationFailureCategory.BENIGN,
-    });
+    return later('postponed', `${host.name} takes no more calls now`, Math.round(delay));
   }
 
   #hostOf(name: string): Host {
@@ -162,7 +156,7 @@ export class Hosts {
     return host;
   }
 
-  /** Forgets deliveries that came back to another process, and hosts of which there is nothing to remember. */
+  /** Forgets deliveries that came back to another process, and idle hosts without failures. */
   #sweep(now: number): void {
     if (now - this.#sweptAt < SWEEP_MS) return;
     this.#sweptAt = now;
@@ -173,12 +167,19 @@ export class Hosts {
   }
 }
 
+/**
+ * Fails an attempt until the next one, after a delay in milliseconds: Temporal's own would also count the time spent
+ * waiting for a slot. Benign, because the sender logs it.
+ */
+export const later = (type: string, message: string, nextRetryDelay: number) =>
+  ApplicationFailure.create({ type, message, nextRetryDelay, category: ApplicationFailureCategory.BENIGN });
+
 const leftBy = ({ circuit, answered }: Host): number =>
   circuit.failures > 0 ? LEFT_BY_FAILING : answered ? 0 : LEFT_BY_UNKNOWN;
 
 /**
- * How far apart a host's postponed deliveries come back, in milliseconds: as far as it takes calls, by those that have
- * ended and by how long those in flight have been waiting, and further with each failure.
+ * Milliseconds between two postponed deliveries of a host: the duration of a call, judged by those that have ended and
+ * by the age of those in flight, divided by the host's limit; more with each failure.
  */
 function spacing({ circuit, callMs, limit, inFlight, quietSince }: Host, now: number): number {
   const call = inFlight > 0 ? Math.max(callMs, now - quietSince) : callMs;

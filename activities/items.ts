@@ -5,17 +5,7 @@ import * as items from '../services/items/items.ts';
 import type { Context } from '../services/shared/context.ts';
 import { carryOut } from '../services/upkeep/commands.ts';
 
-/** Activities of items' workflows. */
-export interface ItemActivities {
-  /** Reads the row; null when the item was cleared (retention). */
-  readItem(kind: Kind, id: string): Promise<Read | null>;
-  /** Makes the item's due transitions by the database's clock, and returns the new row. */
-  wakeItem(kind: Kind, id: string): Promise<Read | null>;
-  /** Invites jurors to a case that lacks some (S2.1), and returns the new row. */
-  inviteJurors(id: string): Promise<Read | null>;
-  /** Carries out an operator's command once; one that changes nothing is recorded as refused. */
-  operate(kind: Kind, id: string, key: string, command: Command): Promise<Read | null>;
-}
+export type ItemActivities = ReturnType<typeof itemActivities>;
 
 export interface Read {
   snapshot: Snapshot;
@@ -23,23 +13,29 @@ export interface Read {
   graced: boolean;
 }
 
-/** @param pacemaker whether a pacemaker runs somewhere, which makes due transitions promptly */
-export function itemActivities(ctx: Context, pacemaker: boolean): ItemActivities {
+/**
+ * Activities of items' workflows. Each returns the row as it is then, null when the item was cleared (retention).
+ * @param pacemaker whether a pacemaker runs somewhere, which makes due transitions promptly
+ */
+export function itemActivities(ctx: Context, pacemaker: boolean) {
   const read = async (kind: Kind, id: string): Promise<Read | null> => {
     const row = await items.read(ctx, kind, id);
     return row ? { snapshot: snapshotOf(row, row.now, row.epoch), graced: pacemaker } : null;
   };
   return {
     readItem: read,
-    async wakeItem(kind, id) {
+    /** Makes the item's due transitions by the database's clock. */
+    async wakeItem(kind: Kind, id: string) {
       await items.wake(ctx, kind, id);
       return read(kind, id);
     },
-    async inviteJurors(id) {
+    /** Invites jurors to a case that lacks some (S2.1). */
+    async inviteJurors(id: string) {
       await invite(ctx, id, { receivedBy: id });
       return read('case', id);
     },
-    async operate(kind, id, key, command) {
+    /** Carries out an operator's command once; one that changes nothing is recorded as refused. */
+    async operate(kind: Kind, id: string, key: string, command: Command) {
       await carryOut(ctx, kind, id, key, command);
       return read(kind, id);
     },

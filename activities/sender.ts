@@ -1,10 +1,10 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { DeliveryRow as Delivery } from '../db/statements.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import * as deliveries from '../services/deliveries/deliveries.ts';
+import type { Outgoing } from '../services/deliveries/outcomes.ts';
 import type { Context } from '../services/shared/context.ts';
-import { Hosts, type Lane, type Slot } from './hosts.ts';
-import { type Answer, type Message, post } from './webhook.ts';
+import { Hosts, type Lane, later, type Slot } from './hosts.ts';
+import { type Answer, post } from './webhook.ts';
 
 const GONE = 410;
 /** Statuses of a host that cannot serve anything now; any other status is about the one message. */
@@ -13,10 +13,10 @@ const FIRST_RETRY_SECONDS = 2;
 const MAX_RETRY_SECONDS = 3 * 3600;
 const [MIN_ASKED_SECONDS, MAX_ASKED_SECONDS] = [1, 3600];
 
-/** Gives a slot for a URL's host, or throws the failure by which the delivery waits for one. */
+/** Takes a slot for a URL's host. @throws ApplicationFailure that postpones the delivery */
 type TakeSlot = (url: string) => Slot;
 
-/** Sends deliveries; one for a process, because it counts the calls in flight to each host. */
+/** Sends deliveries. A process has one sender, because it counts the calls in flight to each host. */
 export function createSender(ctx: Context) {
   const hosts = new Hosts(ctx.log);
   return {
@@ -42,24 +42,20 @@ export function createSender(ctx: Context) {
      * Sends a message and records the result.
      * @throws ApplicationFailure with the delay until the next attempt, when there is to be one
      */
-    async send(delivery: Delivery, message: Message, take: TakeSlot) {
-      const opened = openedOr(() => ctx.secrets.open(message));
-      // not a failure of the host
-      if (opened instanceof Error) return record(ctx, delivery, message.url, opened);
+    async send(delivery: Delivery, message: Outgoing, take: TakeSlot) {
+      let opened: Outgoing;
+      try {
+        opened = ctx.secrets.open(message);
+      } catch (error) {
+        // not a failure of the host
+        return record(ctx, delivery, message.url, error as Error);
+      }
       const slot = take(message.url);
       const answer = await post(opened, ctx.config.privateCallbacks).catch((error: Error) => error);
       slot.report(!(answer instanceof Error || UNAVAILABLE.has(answer.status)));
       await record(ctx, delivery, message.url, answer);
     },
   };
-}
-
-function openedOr<T>(open: () => T): T | Error {
-  try {
-    return open();
-  } catch (error) {
-    return error as Error;
-  }
 }
 
 /** Records an answer: 2xx is delivered, 410 ends the attempts, anything else is tried again. */
@@ -75,7 +71,7 @@ async function record(ctx: Context, delivery: Delivery, url: string, answer: Ans
   const line = { kind, item: id, n, url: withoutQuery(url), status, attempt: row.attempts };
   if (delivered) ctx.log.info(line, 'delivered');
   else ctx.log.warn({ ...line, error, nextAttemptAt: row.next_attempt_at?.toISOString() ?? null }, 'not delivered');
-  if (delaySeconds !== null) throw later(error ?? 'not delivered', delaySeconds);
+  if (delaySeconds !== null) throw later('not_delivered', error ?? 'not delivered', delaySeconds * 1000);
 }
 
 /** The delay that the receiver asks for, or one that doubles with each attempt. */
@@ -84,12 +80,3 @@ function retrySeconds({ attempts, attempts_before }: Delivery, answer: Answer | 
   if (asked !== null) return Math.min(Math.max(asked / 1000, MIN_ASKED_SECONDS), MAX_ASKED_SECONDS);
   return Math.min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** (attempts - attempts_before));
 }
-
-/** Benign, because it is logged here. Temporal's own delay would also count the time spent waiting for a slot. */
-const later = (message: string, seconds: number) =>
-  ApplicationFailure.create({
-    message,
-    type: 'not_delivered',
-    nextRetryDelay: seconds * 1000,
-    category: ApplicationFailureCategory.BENIGN,
-  });

@@ -5,19 +5,11 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { mayCall, PRIVATE_ADDRESS, refuseUrl } from '../domain/callbacks.ts';
 import type { PrivateHosts } from '../domain/private-hosts.ts';
+import type { Outgoing } from '../services/deliveries/outcomes.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Timers of Node.js take no more than 24 days. */
-const MAX_PATIENCE_MS = 86_400_000;
-
-export interface Message {
-  url: string;
-  /** `whsec_` and base64. */
-  secret: string;
-  /** Stable over all attempts; contains no dot. */
-  id: string;
-  body: string;
-}
+const MAX_TIMEOUT_MS = 86_400_000;
 
 export interface Answer {
   status: number;
@@ -27,20 +19,19 @@ export interface Answer {
 
 /**
  * POSTs one message with Standard Webhooks headers. Redirects are not followed, the answer's body is
- * not read. The address that was checked is the one connected to, so that a name cannot change its
- * mind in between.
+ * not read. It connects to the address that it has checked, so that a name cannot resolve to another one in between.
  * @param permitted private places that the operator allows
- * @param wait how long for the answer, a day at most, and what ends the wait before that, as soon as the process stops
- * @throws Error when there is none in that time or the address is refused
+ * @param wait the time-out, a day at most, and a signal that fires when the process stops
+ * @throws Error when there is no answer in that time, or the address is refused
  */
 export function post(
-  message: Message,
+  message: Outgoing,
   permitted: PrivateHosts,
-  wait: { patienceMs?: number; gone?: AbortSignal } = {},
+  wait: { timeoutMs?: number; gone?: AbortSignal } = {},
 ): Promise<Answer> {
   const refused = refuseUrl(message.url, permitted);
   if (refused !== null) return Promise.reject(new Error(`the URL ${refused}`));
-  const waitMs = Math.min(wait.patienceMs ?? TIMEOUT_MS, MAX_PATIENCE_MS);
+  const waitMs = Math.min(wait.timeoutMs ?? TIMEOUT_MS, MAX_TIMEOUT_MS);
   const { request } = message.url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {
     const call = request(
@@ -73,7 +64,7 @@ export function post(
 }
 
 /** @param at seconds since 1970 */
-function signedHeaders(message: Message, at: number): Record<string, string> {
+function signedHeaders(message: Outgoing, at: number): Record<string, string> {
   const key = Buffer.from(message.secret.replace(/^whsec_/, ''), 'base64');
   const signature = createHmac('sha256', key).update(`${message.id}.${at}.${message.body}`).digest('base64');
   return {

@@ -1,6 +1,6 @@
 import type { Item } from '../contract/items.ts';
 import type { CoreState, Kind } from '../contract/snapshot.ts';
-import type { Mover, Queryable } from './pool.ts';
+import { columnsOf, type Mover, type Queryable } from './pool.ts';
 
 /** An item for `add_items`; `hash` is hex. */
 export interface NewItem {
@@ -44,13 +44,8 @@ export interface Settlement {
 export const settleItems = (db: Mover, kind: Kind, all: Settlement[]) =>
   db.move('settle_items', {
     kind,
-    ids: all.map((s) => s.id),
-    tokens: all.map((s) => s.token),
-    results: all.map((s) => s.result),
-    hashes: all.map((s) => s.hash),
-    subjects: all.map((s) => s.subject),
-    formVersions: all.map((s) => s.formVersion),
-    nextWanted: all.map((s) => s.nextWanted),
+    ...columnsOf(all, { ids: 'id', tokens: 'token', results: 'result', hashes: 'hash', subjects: 'subject' }),
+    ...columnsOf(all, { formVersions: 'formVersion', nextWanted: 'nextWanted' }),
   });
 
 export interface Closing {

@@ -230,6 +230,12 @@ export function only<T>([row]: T[]): T {
 export const isConflict = (error: unknown) =>
   error instanceof pg.DatabaseError && (/^(40P01|40001)$/.test(error.code ?? '') || error.constraint === 'item_holder');
 
+/** Fields of rows as the arrays that a statement takes: `{ ids: 'id' }` gives `ids`, the `id` of each row. */
+export const columnsOf = <R, C extends Record<string, keyof R>>(rows: readonly R[], columns: C) =>
+  Object.fromEntries(Object.entries(columns).map(([name, field]) => [name, rows.map((row) => row[field])])) as {
+    [N in keyof C]: R[C[N]][];
+  };
+
 type Params = Record<string, unknown>;
 
 function mover(

@@ -1,5 +1,5 @@
 import type { CaseItem } from '../contract/items.ts';
-import type { Judgement, Tally } from './courts.ts';
+import { type Judgement, type Tally, withVote } from './courts.ts';
 import { defineKind, stays, untilItsEnd, wordIn } from './kind.ts';
 
 const DAY_MS = 86_400_000;
@@ -141,14 +141,14 @@ function goldEnd(item: CaseItem, option: string, { luck, voted_at }: Sight, look
   for (let n = 1; judged.winner === null && !judged.hung; n++) {
     const chance = (luck * 7_919 * n + n * 0.618) % 1;
     const next = chance < 0.2 ? (others[n % others.length] ?? answer) : answer;
-    tally = { ...tally, [next]: (Object.hasOwn(tally, next) ? (tally[next] ?? 0) : 0) + 1 };
+    tally = withVote(tally, next);
     judged = looks.judge(tally);
   }
   const latestMs = deadlineAt === null ? votedMs + DAY_MS : Date.parse(deadlineAt);
   return { ...judged, tally, at: new Date(votedMs + (0.1 + 0.8 * luck) * Math.max(0, latestMs - votedMs)) };
 }
 
-/** A case before a court. */
+/** The kind of court cases. */
 export const courtCase = defineKind({
   title: 'Cases',
   words,

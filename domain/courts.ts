@@ -29,12 +29,18 @@ interface Order {
 
 export type Tally = Record<string, number>;
 
+/** A tally with one vote more. */
+export const withVote = (tally: Tally, option: string): Tally => ({
+  ...tally,
+  [option]: (Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0) + 1,
+});
+
 /** The verdict of the votes so far. */
 export interface Judgement {
   winner: string | null;
   /** The fewest further votes that could decide it; 0 when it is decided. */
   votesLeft: number;
-  /** Which panel votes, from 0. */
+  /** The panel that votes, from 0. */
   stage: number;
   /** No option can win any more. */
   hung: boolean;
@@ -56,7 +62,7 @@ const PICK: Record<string, Order> = {
 const DECIDE: Record<string, (tally: Tally, rules: Rules, stage: number) => Judgement> = {
   /** First to k: the first option with `votesToWin` votes. */
   'first-to': (tally, { votesToWin }) => race(tally, votesToWin, Number.POSITIVE_INFINITY, 0),
-  /** The same, among a panel of n: when no option can get there with the votes left, it hangs. */
+  /** The same, among a panel of n: the case hangs when no option can win with the votes left. */
   majority: (tally, { votesToWin, panel }) => race(tally, votesToWin, panel ?? 2 * votesToWin - 1, 0),
   /** As many as `votesToWin` of one panel; if that fails, a second panel of the same size, and more than half of both. */
   supermajority(tally, { votesToWin, panel }, stage) {

@@ -21,7 +21,7 @@ export const isFinal = (state: CoreState) => FINAL[state];
 type WordOf<K extends Kind> = Kinds[K]['words'][keyof Kinds[K]['words']];
 
 /**
- * The word that a kind's users know a state by.
+ * The word for a state that users of a kind know.
  * @throws Error for a state that items of that kind never have
  */
 export const stateWord = <K extends Kind>(kind: K, state: CoreState) => wordIn(kindOf(kind).words, state) as WordOf<K>;

@@ -48,7 +48,7 @@ export interface KindOf {
   order: 'number' | 'age';
   /** Events that do not concern a holder. */
   quiet: readonly string[];
-  /** How many waiters may find something here after an event that left it ready. */
+  /** Number of waiters that may find work after an event that left it ready. */
   frees(row: Pick<Item, 'last_event' | 'capacity'>): number;
   /** As the receiver of its outcome sees it; null: its outcome has no receiver. */
   outcome: ((item: Item | CaseItem, completions: Completion[]) => object) | null;

@@ -2,10 +2,10 @@ import ipaddr from 'ipaddr.js';
 
 type Network = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
-/** A host by its name or a network, on all ports or on one. */
+/** A host by its name, or a network; on all ports or on one. */
 type Place = { port: number | null } & ({ name: string } | { network: Network });
 
-/** Where callbacks may go although it is no place of the public internet. */
+/** Places outside of the public internet to which callbacks may go. */
 export interface PrivateHosts {
   /** Everywhere; the list is empty then. */
   all: boolean;
@@ -65,7 +65,7 @@ function single(text: string): Network {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
-/** A URL's host as it is compared: without brackets and without the dot of the root. */
+/** A URL's host for comparisons: without brackets and without the dot of the root. */
 export const hostOfUrl = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 
 /**

@@ -37,7 +37,7 @@ interface Line {
   after: unknown;
 }
 
-/** The record after one more line of the log; the same object where that changed nothing. */
+/** The record after one more line of the log; the same object if nothing has changed. */
 export function recordAfter(
   record: ReviewRecord,
   { kind, targetId, status, auditTime, outcome, after }: Line,

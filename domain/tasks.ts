@@ -14,7 +14,7 @@ const words = {
 export const personOfUid = (uid: string): string => uid.replace(/^(uid_)+(?=.)/, '');
 export const groupOfGid = (gid: string): string => gid.replace(/^(gid_)+(?=.)/, '');
 
-/** An executor (`uid_…` or `gid_…`) as clients are found by it. */
+/** The queue of an executor (`uid_…` or `gid_…`). */
 export const queueOfExecutor = (executor: string): string =>
   executor.startsWith('gid_') ? `gid_${groupOfGid(executor)}` : `uid_${personOfUid(executor)}`;
 
@@ -23,7 +23,7 @@ export interface Mismatch {
   message: string;
 }
 
-/** Everything in which params differ from their template (S4.1). */
+/** All differences between params and their template (S4.1). */
 export function mismatches(template: TemplateParams, params: Record<string, unknown>): Mismatch[] {
   const wrong: Mismatch[] = [];
   for (const [name, { type, required }] of Object.entries(template)) {
@@ -40,7 +40,7 @@ export function mismatches(template: TemplateParams, params: Record<string, unkn
 
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
-/** An occurrence's instant as it stands in its id. */
+/** The time of an occurrence in the form that its id has. */
 export const instantOf = (itemId: string): string => itemId.slice(itemId.indexOf('/') + 1);
 export const taskOf = (itemId: string): string => itemId.slice(0, itemId.indexOf('/'));
 

@@ -55,7 +55,7 @@ export const handedView = (item: ShownTicket, token: string | null, resumed: boo
   Object.assign(ticketView(item, token), { resumed });
 
 interface QueueCounts {
-  /** By state of the core; `lease_expired`: how many leases have run out. */
+  /** By state of the core; `lease_expired`: number of leases that have run out. */
   counts: Record<string, number>;
   oldest_waiting_seconds: number | null;
   claims_per_minute: number;

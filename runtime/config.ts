@@ -157,16 +157,12 @@ export function readConfig(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {})
   return {
     port: e.PORT,
     host: e.HOST,
-    /** Of beanstalkd's protocol; undefined: it is not spoken. */
     beanstalkdPort: e.BEANSTALKD_PORT,
     beanstalkdHost: e.BEANSTALKD_HOST,
-    /** Of the HTTP API of the Go delay-queue; undefined: it is not spoken. */
     delayQueuePort: e.DELAY_QUEUE_PORT,
     delayQueueHost: e.DELAY_QUEUE_HOST,
-    /** Of /metrics alone; undefined: it has no port of its own. */
     metricsPort: e.METRICS_PORT,
     metricsHost: e.METRICS_HOST,
-    /** Where other machines reach this one; undefined: where it listens. */
     publicUrl: e.DOCKET_PUBLIC_URL,
     dataDir: resolve(e.DOCKET_DATA),
     cacheDir: resolve(e.DOCKET_CACHE),
@@ -177,27 +173,20 @@ export function readConfig(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {})
     temporalUiPort: e.TEMPORAL_UI_PORT,
     temporalUiUrl: e.TEMPORAL_UI_URL,
     temporalCli: e.TEMPORAL_CLI,
-    /** Private places to which callbacks may go. */
     privateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS,
-    /** With which commands call a server. */
     key: e.DOCKET_KEY,
     /** No keys asked for; on loopback only. */
     open,
     pacemaker: e.DOCKET_PACEMAKER === 'on',
     auditSkewSeconds: e.DOCKET_AUDIT_SKEW_SECONDS,
-    /** Rotating tasks that an executor may have. */
     maxRotations: e.DOCKET_MAX_ROTATIONS,
-    /** How long what is over is kept, and where it is written before it is cleared. */
     retention: e.DOCKET_RETENTION_DAYS,
     archive: e.DOCKET_ARCHIVE,
-    /** From which the console may show images, beside this server. */
     imageHosts: e.DOCKET_IMAGE_HOSTS,
     poolSize: e.DOCKET_POOL,
-    /** By which secrets of callbacks are sealed; undefined: they are not. */
     secretKeys: e.DOCKET_SECRETS_KEY,
-    /** Where people sign in; undefined: with keys only. */
+    /** undefined: people sign in with keys only. */
     openId: openIdOf(e),
-    /** Where traces go; undefined: there are none. */
     otlpEndpoint: e.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: e.LOG_LEVEL,
     ...limitsOf(placeOf(e.TEMPORAL_ADDRESS)),
@@ -205,7 +194,7 @@ export function readConfig(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {})
   };
 }
 
-/** Where Temporal runs, as far as its address says. */
+/** Where Temporal runs, by its address. */
 const placeOf = (address: string | undefined) =>
   address === undefined ? 'own' : isLoopback(address.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')) ? 'beside' : 'apart';
 
@@ -240,25 +229,15 @@ function checkExposure(e: z.output<typeof Environment>, open: boolean): void {
         'Leave DOCKET_AUTH out, or leave HOST at 127.0.0.1',
     );
   const protocols = [
-    {
-      name: 'BEANSTALKD',
-      what: "beanstalkd's protocol",
-      port: e.BEANSTALKD_PORT,
-      host: e.BEANSTALKD_HOST,
-      is: e.BEANSTALKD_OPEN,
-    },
-    {
-      name: 'DELAY_QUEUE',
-      what: "delay-queue's API",
-      port: e.DELAY_QUEUE_PORT,
-      host: e.DELAY_QUEUE_HOST,
-      is: e.DELAY_QUEUE_OPEN,
-    },
-  ];
-  for (const { name, what, port, host, is } of protocols)
-    if (port !== undefined && !isLoopback(host) && is !== '1')
+    ['BEANSTALKD', "beanstalkd's protocol"],
+    ['DELAY_QUEUE', "delay-queue's API"],
+  ] as const;
+  for (const [name, what] of protocols) {
+    const host = e[`${name}_HOST`];
+    if (e[`${name}_PORT`] !== undefined && !isLoopback(host) && e[`${name}_OPEN`] !== '1')
       throw new Error(
         `${name}_HOST=${host}: ${what} has no authentication, so whoever reaches the port may do anything with jobs. ` +
           `Set ${name}_OPEN=1 if you trust that network, or leave ${name}_HOST at 127.0.0.1`,
       );
+  }
 }

@@ -30,7 +30,8 @@ export class Feed {
   readonly #db: Db;
   readonly #log: Log;
   readonly #followers = new Set<Follower>();
-  #running: Promise<number> | undefined;
+  /** The current pass, or the last one; never rejects. */
+  #running: Promise<unknown> = Promise.resolve();
   #next: Promise<number> | undefined;
   #newest = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -123,24 +124,13 @@ export class Feed {
    * see.
    */
   #pass(): Promise<number> {
-    if (this.#next) return this.#next;
-    if (!this.#running) return this.#begin();
-    const begin = () => this.#begin();
-    this.#next = this.#running.then(begin, begin);
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined;
+      const pass = this.#number();
+      this.#running = pass.catch(() => {});
+      return pass;
+    });
     return this.#next;
-  }
-
-  #begin(): Promise<number> {
-    this.#next = undefined;
-    const pass = this.#number().finally(() => {
-      this.#running = undefined;
-    });
-    this.#running = pass;
-    return pass.then((newest) => {
-      this.#newest = newest;
-      for (const follower of [...this.#followers]) if (newest > follower.after) follower.done(true);
-      return newest;
-    });
   }
 
   /**
@@ -148,6 +138,9 @@ export class Feed {
    * @returns the last position assigned
    */
   async #number(): Promise<number> {
-    return only(await this.#db.run('number_events', { limit: BATCH })).newest;
+    const { newest } = only(await this.#db.run('number_events', { limit: BATCH }));
+    this.#newest = newest;
+    for (const follower of [...this.#followers]) if (newest > follower.after) follower.done(true);
+    return newest;
   }
 }

@@ -1,10 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { type Db, openDb } from '../db/pool.ts';
+import { openDb } from '../db/pool.ts';
 import { publishing } from './commits.ts';
 import { Feed } from './feed.ts';
 import { Follower, type FollowerOptions } from './followers/follower.ts';
 import { Load } from './load.ts';
-import type { Log } from './log.ts';
 import { Maintenance } from './maintenance.ts';
 import { ProcessMetrics } from './metrics.ts';
 import { Notices } from './notices.ts';
@@ -23,43 +22,17 @@ export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> 
   role: 'api' | 'worker' | 'all';
   poolSize: number;
   secretKeys: Buffer[] | undefined;
-  tracing: Tracing | undefined;
-}
-
-/** The parts that every process of Docket has: the database, and the listeners of its commits. */
-export interface Runtime {
-  readonly db: Db;
-  readonly client: Client;
-  readonly node: string;
-  readonly log: Log;
-  /** Publishes to the workflows; only in processes with a worker, which starts it. */
-  readonly follower: Follower | undefined;
-  readonly waiters: Waiters;
-  readonly notices: Notices;
-  readonly feed: Feed;
-  readonly schemas: Schemas;
-  readonly maintenance: Maintenance;
-  readonly metrics: ProcessMetrics;
   /** Undefined: traces are switched off. */
-  readonly tracing: Tracing | undefined;
-  /** Seals and opens the secrets of callbacks. */
-  readonly secrets: Secrets;
-  /** The calls in progress, to which followers yield. */
-  readonly load: Load;
-  /** Makes followers read now: the log or the marks have something new. */
-  follow(): void;
-  /** Makes pacemakers look now: something may be due earlier than they know. */
-  rearm(): void;
-  /** Wakes all waiters of a queue (`kind/name`). */
-  wakeAll(key: string): void;
-  start(): Promise<void>;
-  stop(): Promise<void>;
+  tracing: Tracing | undefined;
 }
 
 const ALL = 100_000;
 const SLOW_POLL_MS = 5_000;
 
-export function createRuntime(o: RuntimeOptions): Runtime {
+/** The parts that every process of Docket has: the database, and the listeners of its commits. */
+export type Runtime = ReturnType<typeof createRuntime>;
+
+export function createRuntime(o: RuntimeOptions) {
   const { node, log, client, tracing } = o;
   const onError = (error: Error) => log.warn({ err: error.message }, 'a database connection was lost');
   const load = new Load();
@@ -70,6 +43,7 @@ export function createRuntime(o: RuntimeOptions): Runtime {
   const feed = new Feed(db, log);
   const schemas = new Schemas();
   const secrets = new Secrets(o.secretKeys);
+  // publishes to the workflows, once the worker of this process starts it
   const follower = o.role === 'api' ? undefined : new Follower({ ...o, db, callers: load });
   const pacemaker = new Pacemaker(db, log);
   const arm = (ms: number) => {
@@ -93,15 +67,18 @@ export function createRuntime(o: RuntimeOptions): Runtime {
   return {
     ...{ db, client, node, log, load, follower, waiters, notices, feed },
     ...{ schemas, secrets, maintenance, metrics, tracing },
+    /** Makes followers read now: the log or the marks have something new. */
     follow() {
       follow(true);
       bus.hint({ follow: 'now' });
     },
+    /** Makes pacemakers look now: something may be due earlier than they know. */
     rearm() {
       arm(0);
       bus.hint({ dueInMs: 0 });
     },
-    wakeAll(key) {
+    /** Wakes all waiters of a queue (`kind/name`). */
+    wakeAll(key: string) {
       waiters.ready(key, ALL);
       bus.hint({ ready: [key, ALL] });
     },

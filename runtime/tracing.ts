@@ -6,16 +6,7 @@ import type { Attributes, Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import type { Driven } from '../contract/snapshot.ts';
 
 /** Traces; switched on by `OTEL_EXPORTER_OTLP_ENDPOINT`. */
-export interface Tracing {
-  /** Runs a call in a span, which continues the caller's trace if the call has a `traceparent`. */
-  call(name: string, headers: IncomingHttpHeaders, work: () => Promise<Response>): Promise<Response>;
-  /** Links the span of the current call and the trace of this item. */
-  saw(kind: Driven, id: string): void;
-  /** Runs work for an item, named by the id of its workflow, in a span of the item's trace. */
-  item<T>(workflowId: string, name: string, attributes: Attributes, work: () => Promise<T>): Promise<T>;
-  /** Sends the remaining spans, unless the collector is away. */
-  stop(): Promise<void>;
-}
+export type Tracing = Awaited<ReturnType<typeof startTracing>>;
 
 interface TracingOptions {
   /** The collector's endpoint as OpenTelemetry defines it: traces go to `<endpoint>/v1/traces`. */
@@ -46,7 +37,7 @@ const ERROR = { code: 2 } as const;
  * the workflow's history carries it. The trace has a span for each call about the item, linked with that call's own span,
  * one for each message that is published to the workflow, and one for each activity of the workflow.
  */
-export async function startTracing({ endpoint, role, node }: TracingOptions): Promise<Tracing> {
+export async function startTracing({ endpoint, role, node }: TracingOptions) {
   const [{ defaultTextMapGetter, ROOT_CONTEXT }, { W3CTraceContextPropagator }, sdk, { OTLPTraceExporter }, resources] =
     await Promise.all([
       import('@opentelemetry/api'),
@@ -69,20 +60,24 @@ export async function startTracing({ endpoint, role, node }: TracingOptions): Pr
   const tracer = provider.getTracer('docket');
   const calls = new AsyncLocalStorage<Call>();
   return {
-    call(name, headers, work) {
+    /** Runs a call in a span, which continues the caller's trace if the call has a `traceparent`. */
+    call(name: string, headers: IncomingHttpHeaders, work: () => Promise<Response>) {
       const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
       const span = tracer.startSpan(name, { kind: KIND.server }, parent);
       return calls.run({ name, span, seen: new Set() }, () => answering(span, work));
     },
-    saw(kind, id) {
+    /** Links the span of the current call and the trace of this item. */
+    saw(kind: Driven, id: string) {
       const call = calls.getStore();
       if (call) link(call, `${kind}/${id}`, (name, options) => ids.in(`${kind}/${id}`, tracer, name, options));
     },
-    async item(workflowId, name, attributes, work) {
+    /** Runs work for an item, named by the id of its workflow, in a span of the item's trace. */
+    item<T>(workflowId: string, name: string, attributes: Attributes, work: () => Promise<T>) {
       const kind = name.startsWith('publish') ? KIND.producer : KIND.consumer;
       const span = ids.in(workflowId, tracer, name, { kind, attributes: { 'docket.item': workflowId, ...attributes } });
       return ending(span, work);
     },
+    /** Sends the remaining spans, unless the collector is away. */
     stop: () => Promise.race([provider.shutdown(), sleep(STOP_MS, undefined, { ref: false })]),
   };
 }

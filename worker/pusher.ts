@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import * as timers from 'node:timers/promises';
 import { Circuit } from '../activities/circuit.ts';
@@ -7,11 +6,12 @@ import type { Item } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import { jobView } from '../domain/jobs.ts';
-import { Alarm } from '../runtime/followers/alarm.ts';
+import { Alarm } from '../runtime/alarm.ts';
 import * as jobs from '../services/jobs/jobs.ts';
 import * as popping from '../services/jobs/popping.ts';
 import * as topics from '../services/jobs/topics.ts';
 import type { Context } from '../services/shared/context.ts';
+import { messageIdOf } from '../services/shared/tokens.ts';
 
 const SETTINGS_MS = 1_000;
 const POLL_MS = 5_000;
@@ -55,7 +55,7 @@ export class Pusher {
     void this.#readSettings();
   }
 
-  /** Takes no more and waits for what is under way, but not as long as a job may take. */
+  /** Takes no more jobs, and waits for pushes under way, for 10 s at most. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -65,7 +65,7 @@ export class Pusher {
     clearTimeout(late);
   }
 
-  /** Remembers what is under way until it has ended. */
+  /** Keeps work in these sets until it has ended. */
   #track(work: Promise<void>, ...sets: Set<Promise<void>>[]): void {
     const tracked = work.finally(() => {
       for (const set of [this.#underWay, ...sets]) set.delete(tracked);
@@ -108,7 +108,7 @@ export class Pusher {
   async #run(topic: Topic, stopped: AbortSignal): Promise<void> {
     const { alarm } = topic;
     const wake = () => alarm.wakeIn(0);
-    // a caller's wait counts as a call, and ends before the worker does
+    // not `waitFor`: that counts as a caller, and ends before the worker does
     const unwatch = this.#ctx.waiters.watch((key) => {
       if (key === `job/${topic.name}`) wake();
     });
@@ -121,7 +121,7 @@ export class Pusher {
     unwatch();
   }
 
-  /** @returns how many jobs are on their way now that were not before */
+  /** Starts to push jobs, as many as the topic permits. @returns their number */
   async #take(topic: Topic, stopped: AbortSignal): Promise<number> {
     const { name, target, underWay, circuit } = topic;
     if (!circuit.permits(underWay.size, performance.now())) return 0;
@@ -144,15 +144,15 @@ export class Pusher {
   async #push(job: Item, topic: Topic, { url, secret }: PushTarget): Promise<void> {
     try {
       const body = JSON.stringify({ type: 'job', version: job.version, job: jobView(job) });
-      const patienceMs = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
-      const wait = { patienceMs, gone: this.#closing.signal };
-      const message = { url, secret, id: messageId(job), body };
+      const timeoutMs = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
+      const wait = { timeoutMs, gone: this.#closing.signal };
+      const message = { url, secret, id: messageIdOf(`job/${job.id}`), body };
       const answer = await post(message, this.#ctx.config.privateCallbacks, wait).catch((error: Error) => error);
-      // its receiver may be at it still: it is pushed again when its TTR is over
+      // the receiver may still be working on it: the job is pushed again after its TTR
       if (answer instanceof Error && this.#closing.signal.aborted) return;
       await this.#settle(job, topic, answer);
     } catch (error) {
-      // its lease runs out, and it is pushed again
+      // the lease runs out, and the job is pushed again
       const fields = { err: (error as Error).message, job: job.id };
       this.#ctx.log.warn(fields, 'the outcome of a push could not be recorded');
     } finally {
@@ -182,9 +182,6 @@ export class Pusher {
     await jobs.release(this.#ctx, held, delaySeconds);
   }
 }
-
-/** The same for every attempt at a job, so that receivers can drop repeats. */
-const messageId = (job: Item) => `msg_${createHash('sha256').update(`job/${job.id}`).digest('hex').slice(0, 32)}`;
 
 /** Cut short when stopped. */
 const sleep = (ms: number, signal: AbortSignal) => timers.setTimeout(ms, undefined, { signal }).catch(() => {});

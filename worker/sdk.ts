@@ -5,8 +5,8 @@ let installed = false;
 let metricsUrl: string | undefined;
 
 /**
- * The SDK's own log goes into ours, from warnings on. Once per process, before the first connection.
- * @param metricsPort on loopback, where the SDK serves its metrics; undefined: it keeps none
+ * Installs the SDK's runtime, once per process and before the first connection. Its warnings and errors go to `log`.
+ * @param metricsPort the port on loopback where the SDK serves its metrics; undefined: it keeps none
  */
 export function installRuntime(log: Log, metricsPort?: number): void {
   if (installed) return;

@@ -1,3 +1,4 @@
+import type { Attributes } from '@opentelemetry/api';
 import {
   type WorkflowClientInterceptor,
   WorkflowExecutionAlreadyStartedError,
@@ -11,45 +12,41 @@ import type { Tracing } from '../runtime/tracing.ts';
 export const publishing = (tracing: Tracing): WorkflowClientInterceptor => ({
   startWithDetails(input, next) {
     const { workflowId } = input.options;
-    return expecting(
-      (work) => tracing.item(workflowId, `publish ${input.workflowType}`, {}, work),
-      () => next(input),
-    );
+    return inSpan(tracing, workflowId, `publish ${input.workflowType}`, {}, () => next(input));
   },
   signal(input, next) {
     const { workflowId = '' } = input.workflowExecution;
-    return expecting(
-      (work) => tracing.item(workflowId, `publish ${input.signalName}`, {}, work),
-      () => next(input),
-    );
+    return inSpan(tracing, workflowId, `publish ${input.signalName}`, {}, () => next(input));
   },
 });
 
-/** A span of the item's trace for each activity that its workflow asks for, each attempt apart. */
+/** A span of the item's trace for each attempt at an activity of its workflow. */
 export const working =
   (tracing: Tracing): ActivityInterceptorsFactory =>
   ({ info: { workflowExecution, activityType, attempt, isLocal } }) => ({
     inbound: {
-      execute: (input, next) =>
-        expecting(
-          (work) => tracing.item(workflowExecution?.workflowId ?? '', activityType, { attempt, local: isLocal }, work),
-          () => next(input),
-        ),
+      execute(input, next) {
+        const attributes = { attempt, local: isLocal };
+        return inSpan(tracing, workflowExecution?.workflowId ?? '', activityType, attributes, () => next(input));
+      },
     },
   });
 
-/** What is thrown as an answer: another one started it, it has completed, a host has no free slot. */
+/** Errors that are answers: the workflow was started already or has completed, or a host has no free slot. */
 const isAnswer = (error: unknown) =>
   error instanceof WorkflowExecutionAlreadyStartedError ||
   error instanceof WorkflowNotFoundError ||
   (error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN);
 
-/** Throws an answer past the span, which does not fail by it. */
-async function expecting<T>(
-  within: (work: () => Promise<() => T>) => Promise<() => T>,
+/** Runs work in a span, which does not fail by errors that are answers. */
+async function inSpan<T>(
+  tracing: Tracing,
+  workflowId: string,
+  name: string,
+  attributes: Attributes,
   work: () => Promise<T>,
 ): Promise<T> {
-  const take = await within(async () => {
+  const take = await tracing.item(workflowId, name, attributes, async () => {
     try {
       const result = await work();
       return () => result;

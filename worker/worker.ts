@@ -21,22 +21,16 @@ export interface WorkerOptions {
   ctx: Context;
   connection: NativeConnection;
   namespace: string;
-  /** Where bundled workflow code is kept from one start to the next. */
+  /** The folder in which bundled workflow code is kept. */
   cacheDir: string;
   pacemaker: boolean;
 }
 
-export interface RunningWorker {
-  /** Fails when a worker dies. */
-  done: Promise<void>;
-  stop(): Promise<void>;
-}
-
 /**
- * The Temporal workers of this process: one for items' workflows and their database activities, one for the same of
- * what is urgent (reviews, schedules), and one for deliveries, so that slow receivers hold up nothing else.
+ * Starts the Temporal workers of this process: one for items' workflows and their database activities, one for urgent
+ * workflows (reviews, schedules), and one for deliveries, so that slow receivers delay nothing else.
  */
-export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
+export async function startWorker(o: WorkerOptions) {
   const { ctx, connection, namespace } = o;
   const items = itemActivities(ctx, o.pacemaker);
   const deliveries = deliveryActivities(ctx);
@@ -74,7 +68,7 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
       deliverOutcome: deliveries.deliverOutcome,
       deliverChange: reviews.deliverChange,
     },
-    // beside the calls in flight, those that are being postponed or prepared
+    // the calls in flight, and attempts that are being prepared or postponed
     maxConcurrentActivityTaskExecutions: DELIVERY_SLOTS + 10,
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
@@ -88,17 +82,18 @@ export async function startWorker(o: WorkerOptions): Promise<RunningWorker> {
   // a worker that dies unobserved must not be an unhandled rejection
   done.catch(() => {});
   return {
+    /** Fails when a worker dies. */
     done,
     async stop() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      // beside each other: one receiver that takes long must not use up the time in which the rest has to end
+      // concurrently: a slow receiver must not use up the time that the others have to stop
       await Promise.all([pusher.stop(), ctx.follower?.stop(), Promise.allSettled(running)]);
     },
   };
 }
 
 async function publishOver({ ctx: { follower, tracing }, connection, namespace }: WorkerOptions): Promise<void> {
-  // one that has published over the connection of a worker that died
+  // it may still use the connection of a worker that died
   await follower?.stop();
   const workflow = tracing ? [publishing(tracing)] : [];
   follower?.start(new Client({ connection, namespace, interceptors: { workflow } }));
@@ -110,7 +105,7 @@ function sinksOf({ follower }: Context): InjectedSinks<FollowerSinks> {
 
 const POLL_MS = 1_000;
 
-/** As `run`, of which the SDK leaves some unsettled where several workers of a process fail together. */
+/** `worker.run()`, but it settles when several workers of a process fail together: the SDK leaves some unsettled then. */
 async function runToEnd(worker: Worker): Promise<void> {
   let over = false;
   const run = worker.run().finally(() => {
@@ -123,10 +118,10 @@ async function runToEnd(worker: Worker): Promise<void> {
   if (!over) throw new Error(`the worker of ${worker.options.taskQueue} has failed`);
 }
 
-/** Compiled code has its bundle with it. */
+/** The bundle beside compiled code. */
 const BUNDLE = fileURLToPath(new URL('../workflows/bundle.cjs', import.meta.url));
 
-/** Bundles workflow code, or takes the bundle of the same sources from the cache: it takes seconds each time. */
+/** Bundles workflow code, which takes seconds, or reads the bundle of the same sources from the cache. */
 export async function workflowBundle(cacheDir: string): Promise<{ code: string }> {
   if (existsSync(BUNDLE)) return { code: readFileSync(BUNDLE, 'utf8') };
   const file = join(cacheDir, `workflows-${sourceHash()}.cjs`);
@@ -136,14 +131,14 @@ export async function workflowBundle(cacheDir: string): Promise<{ code: string }
   const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error };
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: quiet });
   needFolder(cacheDir, 'DOCKET_CACHE');
-  // whole or not at all: another process may be starting at this moment
+  // renamed when complete: another process may be starting at this moment
   const part = `${file}.${process.pid}`;
   writeFileSync(part, code);
   renameSync(part, file);
   return { code };
 }
 
-/** Everything that can get into the bundle: the folders that workflow code may import, and the SDK's version. */
+/** A hash of all that the bundle is made of: the folders that workflow code may import, and the SDK's version. */
 function sourceHash(): string {
   const hash = createHash('sha256');
   for (const folder of ['workflows', 'domain', 'contract']) {

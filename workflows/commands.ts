@@ -7,7 +7,7 @@ export type SignalArg = { reason?: unknown; priority?: unknown; by?: unknown } |
 interface OperatorSignal {
   /** For the Temporal UI. */
   description: string;
-  /** The command that the argument asks for, or a string that says what is wrong with it. */
+  /** @returns the command that the argument asks for, or why it is invalid */
   ask(arg: SignalArg): Command | string;
 }
 
@@ -51,7 +51,7 @@ function reprioritize(arg: SignalArg): Command | string {
   const priority = Number(given);
   const detail = `priority must be an integer from -1000 to 1000, not ${textOf(JSON.stringify(given), 'missing').slice(0, 200)}`;
   if (!Number.isInteger(priority) || Math.abs(priority) > 1_000) return detail;
-  // Recorded runs took null, true and '' for numbers and made a command of them, so one is made here, too.
+  // Recorded runs took null, true and '' for numbers and made a command of each, so a replay needs a command here, too.
   if (typeof given !== 'number' && !(typeof given === 'string' && given.trim() !== ''))
     return { type: 'refuse', signal: 'reprioritize', reason: 'invalid_argument', detail, by: byOf(arg) };
   return { type: 'reprioritize', priority, by: byOf(arg) };

@@ -6,9 +6,9 @@ import type { Driven } from '../contract/snapshot.ts';
 type Deliveries = DeliveryActivities & Pick<ReviewActivities, 'deliverChange' | 'giveUpChange'>;
 
 /**
- * Calls to the outside: on a task queue of their own, so that slow receivers hold up nothing else. The activity says
- * when it is tried again, after a call as well as while it waits for a slot; Temporal's own interval, which counts both
- * as attempts, is for a worker that died.
+ * Calls to receivers, on a task queue of their own, so that slow receivers delay nothing else. The activity sets the
+ * delay of each retry, after a call and while it waits for a slot. Temporal's own interval, which counts both as
+ * attempts, is for a worker that died.
  */
 export const receivers = proxyActivities<Deliveries>({
   taskQueue: 'docket-deliver',
@@ -16,7 +16,7 @@ export const receivers = proxyActivities<Deliveries>({
   scheduleToCloseTimeout: '3d',
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '30s' },
 });
-/** What is written down about them. */
+/** Records of deliveries. */
 export const bookkeeping = proxyActivities<Deliveries>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '1m' },

@@ -1,5 +1,5 @@
 export { redelivery } from './deliveries.ts';
-// items, of whatever kind
+// items of all kinds
 export { default } from './kinds.ts';
 export { review } from './reviews.ts';
 export { periodic } from './schedules.ts';

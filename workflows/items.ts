@@ -28,6 +28,7 @@ import { bookkeeping, receivers } from './deliveries.ts';
 import { follower, inDatabase, isFailure, isHeavy, MAX_SIGNALS, pause, titled, whenCancelled } from './runs.ts';
 
 const MIN_SLEEP_MS = 1_000;
+/** Delay of the next round of invitations where no juror was free. */
 const NOBODY_MS = 30_000;
 /** Less than a workflow is remembered after its end, so that a second one of its id is refused. */
 const FRESH_MS = 60_000;
@@ -40,7 +41,7 @@ const operators = proxyActivities<ItemActivities>({
 const stateQuery = defineQuery<ItemView>('state');
 const STATE_DESCRIPTION = 'State, version, holder, next wake time and last events.';
 
-/** What one run knows; everything else is in Postgres. */
+/** The state of one run; everything else is in PostgreSQL. */
 interface Run {
   kind: Kind;
   id: string;
@@ -55,10 +56,10 @@ interface Run {
 }
 
 /**
- * Drives one item through time: sleeps until its wake time or a signal, does what is due, carries out
- * operators' commands, and at the end delivers the outcome. Postgres decides; this is the clock
- * that survives everything. It trusts a snapshot that it was started with only while that is fresh, because a start
- * may land after the item's end (docs/ARCHITECTURE.md).
+ * Drives one item through time: sleeps until its wake time or a signal, makes due transitions, carries out operators'
+ * commands, and at the end delivers the outcome. PostgreSQL decides; this is the durable clock. It trusts the snapshot
+ * that it was started with only while that is fresh, because a start may arrive after the item's end
+ * (docs/ARCHITECTURE.md).
  */
 export async function driveItem(kind: Kind, input: ItemInput): Promise<ItemResult> {
   const run: Run = {
@@ -86,7 +87,7 @@ export async function driveItem(kind: Kind, input: ItemInput): Promise<ItemResul
   return { state, version };
 }
 
-/** To the item's end, and until its outcome is delivered. What is published after that is of an item that was added again. */
+/** Runs until the outcome is delivered. A message that comes later is about an item that was added again under this id. */
 async function drive(run: Run): Promise<void> {
   while (run.snapshot && !(isFinal(run.snapshot.state) && run.commands.length === 0)) {
     if (isHeavy(run.signals)) await handOver(run);
@@ -95,11 +96,11 @@ async function drive(run: Run): Promise<void> {
     else await rest(run, run.snapshot);
   }
   run.published = false;
-  if (run.snapshot?.telling) await meanwhile(run, tell(run));
+  if (run.snapshot?.telling) await obeyDuring(run, deliver(run));
   while (run.snapshot && run.commands.length > 0) await obey(run);
 }
 
-/** Whether the snapshot that started this run was read just before, by clocks that may differ by some seconds. */
+/** Whether the snapshot was read shortly before this run started, by clocks that may differ by some seconds. */
 function isFresh({ startedWith }: ItemInput): boolean {
   return (
     startedWith !== undefined &&
@@ -107,13 +108,13 @@ function isFresh({ startedWith }: ItemInput): boolean {
   );
 }
 
-/** What a follower of the log sends; everything else comes from operators. */
+/** Whether a follower of the log has sent it; all other signals come from operators. */
 const isPublished = (arg: unknown): arg is Message => {
   const { snapshot, events } = (arg ?? {}) as Partial<Message>;
   return typeof snapshot?.version === 'number' && typeof snapshot.state === 'string' && Array.isArray(events);
 };
 
-/** Signals change what the run knows and nothing else; the loop acts. */
+/** Signals only change the state of the run; the loop acts on it. */
 function listen(run: Run): void {
   const signals = signalsOf(run.kind);
   const obeyLater = (command: Command) => {
@@ -134,7 +135,7 @@ function listen(run: Run): void {
   }
   setHandler(stateQuery, () => view(run), { description: STATE_DESCRIPTION });
   const known = signals.map(([name]) => name).join(', ');
-  // last: it takes at once whatever came before the run had begun, an operator's command too if no other handler does
+  // last: it receives buffered signals at once, also operators' commands that have no handler by then
   setDefaultSignalHandler((name, ...args) => {
     const [sent] = args;
     run.signals++;
@@ -150,32 +151,29 @@ function listen(run: Run): void {
   whenCancelled(() => obeyLater(ending({ reason: 'workflow cancelled' })));
 }
 
-/** Asks for jurors whom the case lacks (S2.1); where no juror is free now, once more in half a minute. */
+/** Invites the jurors that the case lacks (S2.1); where none is free, rests before the next round. */
 async function invite(run: Run): Promise<void> {
   await refresh(run, () => db.inviteJurors(run.id));
   const known = run.snapshot;
   if (known?.inviting) await rest(run, known, NOBODY_MS);
 }
 
-/**
- * Until a signal, or until the wake time has passed; then what is due is done.
- * @param mostMs not longer than that in any case
- */
+/** Waits for a signal or the wake time, and makes the transitions that are due then. @param mostMs maximum wait */
 async function rest(run: Run, known: Snapshot, mostMs?: number): Promise<void> {
-  const stirred = () => run.snapshot !== known || run.commands.length > 0 || run.signals >= MAX_SIGNALS;
+  const changed = () => run.snapshot !== known || run.commands.length > 0 || run.signals >= MAX_SIGNALS;
   const extra = run.graced ? grace(run.id) : 0;
   const dueMs = known.wakeInMs === null ? undefined : Math.max(known.wakeInMs + extra, run.graced ? MIN_SLEEP_MS : 1);
-  if (dueMs === undefined && mostMs === undefined) return condition(stirred);
+  if (dueMs === undefined && mostMs === undefined) return condition(changed);
   const waitMs = Math.min(dueMs ?? Number.POSITIVE_INFINITY, mostMs ?? Number.POSITIVE_INFINITY);
   const summary = waitMs === dueMs ? awaited(run.kind, known) : 'jurors are asked for again';
-  if ((await condition(stirred, waitMs, { summary })) || waitMs !== dueMs) return;
+  if ((await condition(changed, waitMs, { summary })) || waitMs !== dueMs) return;
   await refresh(run, () => db.wakeItem(run.kind, run.id));
   // still overdue: the item's transition fails, or the clock that fired was ahead of the database's
   const after = run.snapshot?.wakeInMs;
-  if (typeof after === 'number' && after <= 0) await condition(stirred, MIN_SLEEP_MS);
+  if (typeof after === 'number' && after <= 0) await condition(changed, MIN_SLEEP_MS);
 }
 
-/** What a timer waits for, as the Temporal UI shows it. */
+/** The reason of a timer, for the Temporal UI. */
 function awaited(kind: Kind, { state, holder }: Snapshot): string {
   if (holder) return `the lease of ${holder} ends, or a deadline before that`;
   if (state === 'delayed') return kind === 'rotation' ? 'the next occurrence is due' : 'its delay ends';
@@ -189,13 +187,13 @@ async function obey(run: Run): Promise<void> {
   await refresh(run, () => operators.operate(run.kind, run.id, key, command));
 }
 
-/** Takes the row as the database has it; while it can't be read, tries again. */
+/** Reads the row, again and again while the database cannot be reached. */
 async function refresh(run: Run, read: () => Promise<Read | null>): Promise<void> {
   for (let failures = 1; ; failures++) {
     try {
       const known = run.snapshot;
       const fresh = await read();
-      // what was published meanwhile may be of another item, added under this id
+      // another item may have been added under this id meanwhile
       if (fresh === null && run.snapshot !== known && patched('added-again')) continue;
       if (fresh === null) run.snapshot = undefined;
       else {
@@ -212,21 +210,21 @@ async function refresh(run: Run, read: () => Promise<Read | null>): Promise<void
   }
 }
 
-/** Answers the commands that come while the outcome is being delivered: that may take days. */
-async function meanwhile(run: Run, telling: Promise<void>): Promise<void> {
+/** Carries out commands while the outcome is being delivered, which may take days. */
+async function obeyDuring(run: Run, delivering: Promise<void>): Promise<void> {
   let over = false;
-  const told = telling.finally(() => {
+  const delivered = delivering.finally(() => {
     over = true;
   });
   while (!over) {
     await condition(() => over || run.commands.length > 0);
     await obey(run);
   }
-  await told;
+  await delivered;
 }
 
-/** Delivers the outcome, for days if need be; what can't be delivered is put on record (S0.10). */
-async function tell(run: Run): Promise<void> {
+/** Delivers the outcome, for days if need be; records when it could not be delivered (S0.10). */
+async function deliver(run: Run): Promise<void> {
   try {
     await receivers.deliverOutcome(run.kind, run.id);
   } catch (error) {
@@ -254,7 +252,7 @@ function view(run: Run): ItemView {
   };
 }
 
-/** What the Temporal UI shows on top of a workflow. */
+/** Shows the state on top of the workflow in the Temporal UI. */
 function show(run: Run): void {
   follower.ran();
   const { state, holder, wakeAt, version, events } = view(run);

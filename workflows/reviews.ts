@@ -12,32 +12,32 @@ import type { ReviewInput, ReviewRunView } from '../contract/snapshot.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
 import { follower, inDatabase, isFailure, isHeavy, pause, titled, whenCancelled } from './runs.ts';
 
-/** How long a run stays after its last callback: a burst is mostly over by then. */
+/** How long a run waits for another callback: a burst is mostly over by then. */
 const IDLE_MS = 10_000;
 
 const db = inDatabase<ReviewActivities>();
 const stateQuery = defineQuery<ReviewRunView>('state');
 
-/** What one run knows; what came and what is applied is in Postgres. */
+/** The state of one run; callbacks and their outcomes are in PostgreSQL. */
 interface Run {
   id: string;
-  /** Something came that has not been looked at yet. */
+  /** A callback has come that may not be applied yet. */
   news: boolean;
   signals: number;
-  /** How many times in a row what has come could not be applied. */
+  /** Failures in a row to apply callbacks. */
   failures: number;
-  /** Callbacks whose outcome this run has seen to. */
+  /** Callbacks that this run has resolved. */
   resolved: number;
   version: number | null;
-  /** The delivery that comes next; null: the receiver knows everything. */
+  /** The next delivery; null: all changes are delivered. */
   telling: number | null;
   leaving: boolean;
 }
 
 /**
- * One review (S1.2): applies what has come, in order, and tells its receiver of each change. Any number of
- * callbacks that come together are one batch. It ends when nothing has come for a while, or at once where it is
- * brief; the next callback starts it again. Id `review/<id>`.
+ * One review (S1.2): applies its callbacks in order, and delivers each change to its receiver. Callbacks that come
+ * together are one batch. It ends after a while without callbacks, or at once if it is brief; the next callback starts
+ * it again. Id `review/<id>`.
  */
 export async function review({ id, brief }: ReviewInput): Promise<void> {
   const run: Run = {
@@ -59,15 +59,15 @@ export async function review({ id, brief }: ReviewInput): Promise<void> {
       if (isHeavy(run.signals)) await continueAsNew<typeof review>({ id });
       if (run.news) continue;
       if (run.telling !== null)
-        lane ??= tell(run).finally(() => {
+        lane ??= deliverChanges(run).finally(() => {
           lane = undefined;
         });
-      const stirred = () => run.news || run.leaving;
-      if (lane) await condition(() => stirred() || lane === undefined);
-      // what had come before it looked is applied, and what comes from here on has its signal behind it
+      const changed = () => run.news || run.leaving;
+      if (lane) await condition(() => changed() || lane === undefined);
+      // all callbacks so far are applied, and each later one comes with a signal
       else if (brief) return;
-      else if (!(await condition(stirred, IDLE_MS, { summary: 'it ends unless another callback comes' }))) {
-        // the last look: what comes from here on has its signal behind it, and starts another run if need be
+      else if (!(await condition(changed, IDLE_MS, { summary: 'it ends unless another callback comes' }))) {
+        // the last look: each later callback comes with a signal, which starts another run if need be
         await apply(run);
         if (!run.news && run.telling === null) return;
       }
@@ -77,18 +77,18 @@ export async function review({ id, brief }: ReviewInput): Promise<void> {
 
 function listen(run: Run): void {
   setHandler(stateQuery, () => view(run), { description: 'What it does now, the version, and the next delivery.' });
-  // last: it takes at once whatever came before the run had begun
+  // last: it receives buffered signals at once
   setDefaultSignalHandler(() => {
     run.news = true;
     run.signals++;
   });
-  // an operator who cancels ends this run, not what has come: that is applied first
+  // cancelling ends this run after the callbacks that have come are applied
   whenCancelled(() => {
     run.leaving = true;
   });
 }
 
-/** Applies what has come; while the database can't be reached, tries again. */
+/** Applies the callbacks that have come; pauses when the database cannot be reached. */
 async function apply(run: Run): Promise<void> {
   run.news = false;
   try {
@@ -107,12 +107,12 @@ async function apply(run: Run): Promise<void> {
 }
 
 /**
- * Tells the receiver one change after the other, for days if need be; callbacks are applied meanwhile.
- * Stops between two where the next run has to go on.
+ * Delivers one change after the other, for days if need be, while callbacks are applied. Stops between two of them when
+ * the run must continue as new.
  */
-async function tell(run: Run): Promise<void> {
+async function deliverChanges(run: Run): Promise<void> {
   for (let n = run.telling; n !== null && !isHeavy(run.signals); n = run.telling) {
-    // what is applied meanwhile says so here
+    // `apply` sets it when there is another change meanwhile
     run.telling = null;
     const next = await deliver(run.id, n);
     run.telling = next ?? run.telling;
@@ -134,7 +134,7 @@ function view(run: Run): ReviewRunView {
   return { version: run.version, state, wakeAt: null, resolved: run.resolved, telling: run.telling };
 }
 
-/** What the Temporal UI shows on top of a workflow. */
+/** Shows the state on top of the workflow in the Temporal UI. */
 function show(run: Run): void {
   follower.ran();
   const { state, version, resolved, telling } = view(run);

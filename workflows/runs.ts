@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { FollowerSinks } from '../contract/snapshot.ts';
 
-// What the runs of all long-lived workflows have in common.
+// Shared by the runs of all long-lived workflows.
 
 export const MAX_SIGNALS = 500;
 const MAX_HISTORY = 1_000;
@@ -17,7 +17,7 @@ const MAX_HISTORY = 1_000;
 /** Whether a run must continue as new before its history grows too heavy to be replayed. */
 export const isHeavy = (signals: number) => signals >= MAX_SIGNALS || workflowInfo().historyLength >= MAX_HISTORY;
 
-/** The database from inside a workflow: prompt, tried twice; who is refused then pauses. */
+/** Local activities on the database: prompt, with one retry. A workflow whose call still fails pauses. */
 export const inDatabase = <A>() =>
   proxyLocalActivities<A>({
     startToCloseTimeout: '10s',
@@ -34,16 +34,16 @@ export const isFailure = (error: unknown): boolean => error instanceof TemporalF
 export const { follower } = proxySinks<FollowerSinks>();
 
 /**
- * Before the database is asked again, which has failed so many times in a row: a second or so at first, because most faults are
- * over by then, up to half a minute, because each pause is kept in the history. Not the same for all, so that they don't come
- * back together.
+ * Waits before the database is asked again: about a second at first, because most faults are over by then, up to half a
+ * minute, because each pause is kept in the history. Random, so that workflows do not come back together.
+ * @param failures failures in a row
  */
 export const pause = (failures: number) =>
   sleep(Math.min(1_000 * 2 ** (failures - 1), 30_000) * (0.7 + 0.6 * Math.random()), {
     summary: 'the database is asked again',
   });
 
-/** An operator's request to cancel; the workflow itself goes on and ends in order. */
+/** Handles an operator's request to cancel. The workflow itself goes on, and ends in order. */
 export function whenCancelled(act: () => void): void {
   void CancellationScope.current().cancelRequested.catch((error) => {
     if (isCancellation(error)) act();

@@ -2,6 +2,7 @@ import { pageOf } from '../../contract/common.ts';
 import { BuryJob, Job, JobFilter } from '../../contract/jobs.ts';
 import { coreState } from '../../domain/items.ts';
 import { jobView } from '../../domain/jobs.ts';
+import * as items from '../../services/items/items.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
@@ -36,7 +37,9 @@ export const listTopicJobs = endpoint('listTopicJobs', 'GET /v1/topics/{topic}/j
   answers: { 200: pageOf(Job) },
   async handle({ ctx, params: { topic }, query: { limit, cursor, state } }) {
     const filter = { queue: topic, state: state && coreState('job', state), before: cursor };
-    return listed(jobs.list(ctx, filter, limit + 1), limit, jobView, (job) => timePosition(job.created_at, job));
+    return listed(items.list(ctx, 'job', filter, limit + 1), limit, jobView, (job) =>
+      timePosition(job.created_at, job),
+    );
   },
 });
 

@@ -1,8 +1,9 @@
 import type { Client } from '@temporalio/client';
-import type { Db, RowOf } from '../../db/pool.ts';
+import { columnsOf, type Db, type RowOf } from '../../db/pool.ts';
 import { isFinal } from '../../domain/items.ts';
+import { Alarm } from '../alarm.ts';
+import type { Limits } from '../limits.ts';
 import type { Log } from '../log.ts';
-import { Alarm } from './alarm.ts';
 import { type Entry, isOver, LANES, type Lane } from './lanes.ts';
 import { callbackOf, changeOf, lineOf, type Publication } from './messages.ts';
 import type { Callers } from './pace.ts';
@@ -10,20 +11,13 @@ import { Reader } from './reader.ts';
 import { Sender } from './sender.ts';
 import { type Cursors, Shards } from './shards.ts';
 
-export interface FollowerOptions {
+export interface FollowerOptions extends Omit<Limits, 'maxCalls'> {
   db: Db;
   /** Unique per process. */
   node: string;
   log: Log;
   /** Whether a pacemaker does the prompt work somewhere. */
   pacemaker: boolean;
-  publishConcurrency: number;
-  publishIdlePerSecond: number;
-  publishBusyPerSecond: number;
-  /** At most this many waiting items have a workflow; the others get one when they change. */
-  waitingWorkflows: number;
-  /** An item that ended more than this many seconds before its workflow could be started gets none. */
-  skipEndedSeconds: number;
   callers: Callers;
 }
 
@@ -111,12 +105,8 @@ export class Follower {
 
   /** @param client over the connection of this process's worker */
   start(client: Client): void {
-    const { log, pacemaker, callers, ...o } = this.#o;
     this.#sender = new Sender({
-      ...{ client, log, pacemaker, callers },
-      concurrency: o.publishConcurrency,
-      idlePerSecond: o.publishIdlePerSecond,
-      busyPerSecond: o.publishBusyPerSecond,
+      ...{ ...this.#o, client },
       isNeedless: (entry) => this.#isNeedless(entry),
       done: (entry) => this.#done(entry),
       refused: async ({ row: { kind, id } }) =>
@@ -271,17 +261,11 @@ export class Follower {
     this.#storeAt = performance.now() + STORE_MS;
     const marks = [...this.#marks];
     if (marks.length > 0) {
-      const [kinds, ids] = [marks.map((m) => m.kind), marks.map((m) => m.id)];
-      await this.#o.db.run('published', { kinds, ids, marked: marks.map((m) => m.marked) });
+      await this.#o.db.run('published', columnsOf(marks, { kinds: 'kind', ids: 'id', marked: 'marked' }));
       this.#marks = this.#marks.slice(marks.length);
     }
     const settled = (lane: Lane) => (lane === 'reviews' ? this.#callbacks : this.#lines).settledTo(this.#readTo[lane]);
-    const at = {
-      reviews: settled('reviews'),
-      outcomes: settled('outcomes'),
-      rest: settled('rest'),
-      idle: settled('idle'),
-    };
+    const at = Object.fromEntries(LANES.map((lane) => [lane, settled(lane)])) as Cursors;
     const cursors = new Map(this.#shards.numbers.map((shard) => [shard, { ...at }]));
     for (const { shard, lane, position } of sender.unacknowledged()) {
       const cursor = cursors.get(shard);

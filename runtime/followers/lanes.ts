@@ -28,6 +28,9 @@ export interface Entry extends Publication {
 export type Lane = 'reviews' | 'outcomes' | 'rest' | 'idle';
 export const LANES: Lane[] = ['reviews', 'outcomes', 'rest', 'idle'];
 
+/** Whether someone waits for the messages of this lane. */
+export const isUrgent = (lane: Lane) => lane === 'reviews' || lane === 'outcomes';
+
 /** Maximum entries of a lane. Later lines are read again when there is space. */
 const MAX_ENTRIES = 10_000;
 const FORGET_QUEUES = 1_000;
@@ -84,7 +87,7 @@ export class Lanes {
    */
   constructor(idlePerSecond: number, pace: Pace, isNeedless: (entry: Entry) => boolean) {
     this.#isNeedless = isNeedless;
-    this.#idle = new Allowance(idlePerSecond, idlePerSecond);
+    this.#idle = new Allowance(() => idlePerSecond, idlePerSecond);
     this.#pace = pace;
   }
 
@@ -210,10 +213,11 @@ export class Lanes {
     if (order.ready.length > 2 * order.size + 1_000) order.rebuild(this.#isQueued);
   }
 
-  #ratesOf(entry: Entry): (Allowance | Pace)[] {
+  #ratesOf(entry: Entry): Allowance[] {
     const { lane, needless } = entry;
     if (needless) return mayRun(entry) ? [this.#pace] : [];
-    return [...(lane === 'idle' ? [this.#idle] : []), ...(lane === 'rest' || lane === 'idle' ? [this.#pace] : [])];
+    if (isUrgent(lane)) return [];
+    return lane === 'idle' ? [this.#idle, this.#pace] : [this.#pace];
   }
 
   #order = (lane: Lane) => this.#orders.get(lane) as LaneOrder;
@@ -223,7 +227,7 @@ const DUE = 1;
 const AFTER_DUE = 2;
 
 function lingerMs({ optional, marked }: Publication, lane: Lane): number {
-  if (lane === 'reviews' || lane === 'outcomes' || marked !== undefined) return 0;
+  if (isUrgent(lane) || marked !== undefined) return 0;
   return optional ? OPTIONAL_MS : LINGER_MS;
 }
 

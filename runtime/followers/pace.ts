@@ -1,3 +1,6 @@
+import type { Load } from '../load.ts';
+import { Allowance } from './allowance.ts';
+
 const STEP_MS = 250;
 /** Increase of the rate at each step while callers are not slowed down. */
 const MORE_PER_SECOND = 4;
@@ -7,27 +10,23 @@ export const FELT = 2;
 const MOST_PER_SECOND = 1_000;
 
 /** The latency of callers, in this process or in others on the same cores. */
-export interface Callers {
-  /** Their statements' time as a multiple of its best; undefined: there are no callers. */
-  readonly slowdown: number | undefined;
-}
+export type Callers = Pick<Load, 'slowdown'>;
 
 /**
  * The rate of publishing while there are callers: it grows by a step while their statements are near their best time,
  * halves when they are not, and never falls below a minimum. Without callers there is no limit.
  */
-export class Pace {
+export class Pace extends Allowance {
   readonly #callers: Callers;
   readonly #least: number;
   #perSecond: number;
-  #left = 1;
-  #at = performance.now();
   #stepAt = performance.now();
   /** Since the last step. */
   #sent = 0;
 
   /** @param least per second */
   constructor(callers: Callers, least: number) {
+    super(() => this.perSecond, 1);
     this.#callers = callers;
     this.#least = least;
     this.#perSecond = least;
@@ -39,16 +38,8 @@ export class Pace {
     return this.#perSecond;
   }
 
-  /** Milliseconds until the next message is allowed. */
-  waitMs(): number {
-    const now = performance.now();
-    this.#left = Math.min(1, this.#left + ((now - this.#at) / 1000) * this.perSecond);
-    this.#at = now;
-    return this.#left >= 1 ? 0 : Math.ceil(((1 - this.#left) / this.#perSecond) * 1000);
-  }
-
-  spend(): void {
-    this.#left -= 1;
+  override spend(): void {
+    super.spend();
     this.#sent++;
   }
 

@@ -3,7 +3,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundErro
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { ItemInput, Message, ReviewInput } from '../../contract/snapshot.ts';
 import { workflowOf } from '../../domain/kinds.ts';
-import { type Entry, isOver } from './lanes.ts';
+import { type Entry, isOver, isUrgent } from './lanes.ts';
 import { messageOf, summaryOf } from './messages.ts';
 
 export const TASK_QUEUE = 'docket';
@@ -23,7 +23,7 @@ const NOT_FOUND = 5;
 const UNREACHABLE_MS = 1_000;
 const MAX_TRIES = 3;
 
-interface PublisherOptions {
+export interface PublisherOptions {
   /** Uses the worker's own connection, which eager start requires. */
   client: Client;
   /** Whether a pacemaker does the prompt work somewhere. */
@@ -34,14 +34,12 @@ type Input = ItemInput & ReviewInput;
 
 /** Sends changed rows to the workflows of items and reviews, by signal, and starts workflows that do not run. */
 export class Publisher {
-  readonly #client: Client;
-  readonly #pacemaker: boolean;
+  readonly #o: PublisherOptions;
   /** Whether the search attribute is registered; assumed until Temporal says no. */
   attributes = true;
 
-  constructor({ client, pacemaker }: PublisherOptions) {
-    this.#client = client;
-    this.#pacemaker = pacemaker;
+  constructor(options: PublisherOptions) {
+    this.#o = options;
   }
 
   /**
@@ -50,15 +48,16 @@ export class Publisher {
    * @throws Temporal's error, or DEADLINE_EXCEEDED after 5 s
    */
   publish(entry: Entry, started: boolean): Promise<boolean> {
-    return this.#client.withDeadline(Date.now() + TIMEOUT_MS, () => this.#send(entry, started));
+    return this.#within(() => this.#send(entry, started));
   }
 
   /** Whether the workflow has no pending workflow task, according to Temporal. */
   async hasRun(key: string): Promise<boolean> {
-    const request = { namespace: this.#client.options.namespace, execution: { workflowId: key } };
+    const { workflowService, options } = this.#o.client;
+    const request = { namespace: options.namespace, execution: { workflowId: key } };
     try {
-      const call = () => this.#client.workflowService.describeWorkflowExecution(request);
-      const { pendingWorkflowTask: task } = await this.#client.withDeadline(Date.now() + TIMEOUT_MS, call);
+      const call = () => workflowService.describeWorkflowExecution(request);
+      const { pendingWorkflowTask: task } = await this.#within(call);
       // A task that failed has had its turn: it must not delay later messages.
       return !task || (task.attempt ?? 1) > 1;
     } catch (error) {
@@ -68,6 +67,8 @@ export class Publisher {
       return false;
     }
   }
+
+  #within = <T>(call: () => Promise<T>): Promise<T> => this.#o.client.withDeadline(Date.now() + TIMEOUT_MS, call);
 
   /** Tries the likelier of signal and start first, then the other. */
   async #send(entry: Entry, started: boolean): Promise<boolean> {
@@ -86,7 +87,7 @@ export class Publisher {
   /** @returns false where no workflow runs */
   async #signal({ key, events }: Entry, message: Message): Promise<boolean> {
     try {
-      await this.#client.workflow.getHandle(key).signal(events.at(-1)?.type ?? 'changed', message);
+      await this.#o.client.workflow.getHandle(key).signal(events.at(-1)?.type ?? 'changed', message);
       return true;
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
@@ -101,13 +102,13 @@ export class Publisher {
    */
   async #start({ key, lane, row, now, brief }: Entry, message: Message, again: boolean): Promise<boolean> {
     const { type, reopens, urgent } = workflowOf(row.kind);
-    const startedWith = { graced: this.#pacemaker, readAt: now.toISOString(), message };
+    const startedWith = { graced: this.#o.pacemaker, readAt: now.toISOString(), message };
     const input: Input = { id: row.id, ...(urgent ? brief && { brief } : (reopens || !again) && { startedWith }) };
     try {
-      await this.#client.workflow.start<(input: Input) => Promise<void>>(type, {
+      await this.#o.client.workflow.start<(input: Input) => Promise<void>>(type, {
         workflowId: key,
         taskQueue: urgent ? URGENT_TASK_QUEUE : TASK_QUEUE,
-        ...((lane === 'reviews' || lane === 'outcomes') && { priority: URGENT }),
+        ...(isUrgent(lane) && { priority: URGENT }),
         args: [input],
         requestEagerStart: true,
         workflowIdReusePolicy: reopens || again ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',

@@ -1,22 +1,16 @@
-import type { Client } from '@temporalio/client';
 import { workflowId } from '../../domain/kinds.ts';
+import type { Limits } from '../limits.ts';
 import type { Log } from '../log.ts';
-import { type Entry, isOver, LANES, type Lane, Lanes, mayRun } from './lanes.ts';
+import { type Entry, isOver, isUrgent, LANES, type Lane, Lanes, mayRun } from './lanes.ts';
 import type { Publication } from './messages.ts';
 import { type Callers, Pace } from './pace.ts';
-import { Publisher, QUEUE_ATTRIBUTE } from './publisher.ts';
+import { Publisher, type PublisherOptions, QUEUE_ATTRIBUTE } from './publisher.ts';
 import { Window } from './window.ts';
 
-export interface SenderOptions {
-  client: Client;
+export interface SenderOptions
+  extends PublisherOptions,
+    Pick<Limits, 'publishConcurrency' | 'publishIdlePerSecond' | 'publishBusyPerSecond'> {
   log: Log;
-  pacemaker: boolean;
-  /** Maximum unprocessed callbacks of audits, and of outcomes. */
-  concurrency: number;
-  /** Workflows started per second for items with nothing due. */
-  idlePerSecond: number;
-  /** Minimum rate of publishing while callers are slowed down, besides audits and outcomes. */
-  busyPerSecond: number;
   callers: Callers;
   /** Whether an item that only waits, or is over, needs no workflow. */
   isNeedless: (entry: Entry) => boolean;
@@ -70,8 +64,8 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#o = options;
-    this.#pace = new Pace(options.callers, options.busyPerSecond);
-    this.#lanes = new Lanes(options.idlePerSecond, this.#pace, options.isNeedless);
+    this.#pace = new Pace(options.callers, options.publishBusyPerSecond);
+    this.#lanes = new Lanes(options.publishIdlePerSecond, this.#pace, options.isNeedless);
     this.#publisher = new Publisher(options);
     const windowOf = () =>
       new Window(
@@ -79,7 +73,7 @@ export class Sender {
         () => this.pump(),
       );
     const rest = windowOf();
-    this.#windows = new Map(LANES.map((lane) => [lane, lane === 'rest' || lane === 'idle' ? rest : windowOf()]));
+    this.#windows = new Map(LANES.map((lane) => [lane, isUrgent(lane) ? windowOf() : rest]));
   }
 
   /** Items not published yet, in memory. */
@@ -151,10 +145,11 @@ export class Sender {
   #window = (lane: Lane) => this.#windows.get(lane) as Window;
 
   #limit(lane: Lane): number {
-    if (lane === 'reviews' || lane === 'outcomes') return this.#o.concurrency;
+    const { publishConcurrency: most, callers } = this.#o;
+    if (isUrgent(lane)) return most;
     if (performance.now() - this.#urgentAt < YIELD_MS) return 1;
-    const most = this.#o.callers.slowdown === undefined ? this.#o.concurrency : REST_WINDOW;
-    return Math.min(this.#o.concurrency, most, Math.ceil(this.#pace.perSecond / PER_SECOND_EACH));
+    const beside = callers.slowdown === undefined ? most : REST_WINDOW;
+    return Math.min(most, beside, Math.ceil(this.#pace.perSecond / PER_SECOND_EACH));
   }
 
   readonly #gate = {
@@ -169,7 +164,7 @@ export class Sender {
   async #send(entry: Entry): Promise<void> {
     const { key, lane, row } = entry;
     const window = this.#window(lane);
-    if (lane === 'reviews' || lane === 'outcomes') this.#urgentAt = performance.now();
+    if (isUrgent(lane)) this.#urgentAt = performance.now();
     let taken = false;
     this.#sending.set(key, entry);
     window.send(key);

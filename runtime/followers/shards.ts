@@ -1,4 +1,4 @@
-import type { Db, RowOf } from '../../db/pool.ts';
+import { columnsOf, type Db, type RowOf } from '../../db/pool.ts';
 import { LANES, type Lane } from './lanes.ts';
 
 /** How far each lane has been published. */
@@ -74,16 +74,9 @@ export class Shards {
       return to && LANES.some((lane) => to[lane] > shard[lane]) ? [{ ...shard, ...to }] : [];
     });
     if (moved.length === 0) return true;
-    const column = <K extends keyof Shard>(name: K) => moved.map((shard) => shard[name]);
-    const written = await this.#db.run('move_cursors', {
-      node: this.#node,
-      shards: column('shard'),
-      epochs: column('epoch'),
-      reviews: column('reviews'),
-      outcomes: column('outcomes'),
-      rest: column('rest'),
-      idle: column('idle'),
-    });
+    const lanes = { reviews: 'reviews', outcomes: 'outcomes', rest: 'rest', idle: 'idle' } as const;
+    const columns = columnsOf(moved, { shards: 'shard', epochs: 'epoch', ...lanes });
+    const written = await this.#db.run('move_cursors', { node: this.#node, ...columns });
     for (const shard of moved) this.#own.set(shard.shard, shard);
     return written.length === moved.length;
   }

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Role } from '../../contract/keys.ts';
-import { only } from '../../db/pool.ts';
+import { only, type ParamsOf } from '../../db/pool.ts';
 import type { ApiKeyRow } from '../../db/statements.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { Lookups } from './lookups.ts';
@@ -9,17 +9,8 @@ import type { Person } from './open-id.ts';
 /** A key as lists show it. */
 export type KeyLine = Omit<ApiKeyRow, 'hash' | 'issuer_subject'>;
 
-export interface NewKey {
-  name: string;
-  role: Role;
-  subject: string | null;
-  /** Names, or prefixes with a `*`; null: all. */
-  queues?: string[] | null;
-  /** ISO 8601. */
-  expiresAt?: string | null;
-  /** Of each process; null: as many as it likes. */
-  callsPerSecond?: number | null;
-}
+/** `queues`: names, or prefixes with a `*`; null: all. `callsPerSecond`: of each process; null: any number. */
+export type NewKey = Omit<ParamsOf<'add_key'>, 'id' | 'hash'> & { role: Role };
 
 /** Whom a stream ticket stands for. */
 interface StreamHolder {

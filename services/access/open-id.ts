@@ -2,7 +2,7 @@ import type { Configuration } from 'openid-client';
 import { Name } from '../../contract/common.ts';
 import type { Role } from '../../contract/keys.ts';
 import { ROLES } from '../../contract/roles.ts';
-import { type Context, type OpenIdConfig, perContext } from '../shared/context.ts';
+import { type Context, perContext, type ServiceConfig } from '../shared/context.ts';
 import { Problem } from '../shared/problems.ts';
 
 /** What is remembered of a sign-in between its start and its end, by the browser. */
@@ -20,6 +20,8 @@ export interface Person {
   name: string;
   role: Role;
 }
+
+type OpenIdConfig = NonNullable<ServiceConfig['openId']>;
 
 const TIMEOUT_SECONDS = 10;
 

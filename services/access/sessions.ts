@@ -12,10 +12,7 @@ const lookups = perContext(() => new Lookups<Row | undefined>());
  * Begins a session of a browser. Its token is shown this once. With each call of the session its key is looked up too.
  * Undefined: the key has ended.
  */
-export async function create(
-  { db }: Context,
-  keyId: string,
-): Promise<{ token: string; seconds: number; expiresAt: Date } | undefined> {
+export async function create({ db }: Context, keyId: string) {
   const token = randomBytes(32).toString('base64url');
   const [row] = await db.run('add_session', { hash: digest(token), keyId, seconds: SESSION_SECONDS });
   return row && { token, seconds: row.seconds, expiresAt: row.expires_at };

@@ -1,16 +1,20 @@
 import type { CaseItem } from '../../contract/items.ts';
-import type { Mover } from '../../db/pool.ts';
+import type { Mover, RowOf } from '../../db/pool.ts';
 import { verdictOf } from '../../domain/courts.ts';
-import type { Court } from './courts.ts';
 
 /** A case to add. */
 export interface NewCase extends Pick<CaseItem, 'id' | 'parties' | 'body' | 'callback' | 'gold'> {
-  court: Court;
+  court: RowOf<'get_court'>;
   deadlineSeconds: number | null;
   /** SHA-256 of the content that was sent, hex. */
   hash: string;
   actor: string;
 }
+
+/** The cases that rows of an answer name; null or empty: none. */
+export const movedCases =
+  <Row>(idOf: (row: Row) => string | null) =>
+  (rows: Row[]) => ({ kind: 'case' as const, ids: rows.flatMap((row) => idOf(row) || []) });
 
 /** Adds cases. @returns those that were added; ids that exist already are left out */
 export const addCases = (db: Mover, cases: NewCase[]) =>

@@ -1,16 +1,16 @@
 import type { NewCase as Content } from '../../contract/cases.ts';
-import type { CaseItem, Item } from '../../contract/items.ts';
-import type { Mover, RowOf } from '../../db/pool.ts';
+import type { CaseItem } from '../../contract/items.ts';
+import type { Mover } from '../../db/pool.ts';
 import type { Looks, Sight } from '../../domain/cases.ts';
 import { verdictOf } from '../../domain/courts.ts';
 import * as items from '../items/items.ts';
-import { share } from '../shared/batching.ts';
+import { BY_ID, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { addOnce } from '../shared/problems.ts';
+import { addOnce, found } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
-import { addCases, type NewCase } from './adding.ts';
+import { addCases, movedCases, type NewCase } from './adding.ts';
 import * as courts from './courts.ts';
-import { caseNotFound, rejected } from './judging.ts';
+import { noCase, rejected } from './judging.ts';
 
 interface CaseFilter {
   court: string | undefined;
@@ -19,27 +19,13 @@ interface CaseFilter {
   before: { time: string; seq: number } | undefined;
 }
 
-const addShared = perContext(({ db }) =>
-  share<NewCase, Item | undefined>(
-    async (cases) => {
-      const added = new Map((await addCases(db, cases)).map((item) => [item.id, item]));
-      return cases.map(({ id }) => added.get(id));
-    },
-    { keys: ({ id }) => [id] },
-  ),
-);
+const addShared = perContext(({ db }) => shareRows((cases: NewCase[]) => addCases(db, cases), BY_ID));
 
 /**
  * Adds a case, in one statement with concurrent ones (S2.1).
  * @throws Problem `id_conflict` when the id stands for other content
  */
-export async function add(
-  ctx: Context,
-  court: courts.Court,
-  sent: Content,
-  id: string,
-  actor: string,
-): Promise<{ item: Pick<Item, 'id'>; created: boolean }> {
+export async function add(ctx: Context, court: courts.Court, sent: Content, id: string, actor: string) {
   const { parties, body, deadlineSeconds = null, callback = null } = sent;
   const content = { parties, body, deadlineSeconds, callback };
   const hash = contentHash({ court: court.name, ...content });
@@ -54,23 +40,15 @@ export async function add(
 }
 
 /** @throws Problem `not_found` */
-export async function get({ db }: Context, id: string): Promise<CaseItem> {
-  const [item] = await db.run('get_cases', { ids: [id] });
-  if (!item) throw caseNotFound(id);
-  return item;
-}
+export const get = async ({ db }: Context, id: string): Promise<CaseItem> =>
+  found(await db.run('get_cases', { ids: [id] }), noCase(id));
 
 /** Cases without gold, newest first. */
 export const list = ({ db }: Context, { before, ...filter }: CaseFilter, limit: number): Promise<CaseItem[]> =>
   db.lists.run('list_cases', { ...filter, beforeCreatedAt: before?.time, beforeSeq: before?.seq, limit });
 
 /** The votes on a case, newest first, those before the number `before`. @throws Problem `not_found` */
-export async function votes(
-  ctx: Context,
-  id: string,
-  before: number | undefined,
-  limit: number,
-): Promise<RowOf<'case_votes'>[]> {
+export async function votes(ctx: Context, id: string, before: number | undefined, limit: number) {
   await get(ctx, id);
   return ctx.db.lists.run('case_votes', { id, before, limit });
 }
@@ -84,11 +62,11 @@ export async function sight(
   { id, queue }: CaseItem,
   who: { juror?: string | null; token?: string },
 ): Promise<[Sight, Looks] | undefined> {
-  const [found] = await ctx.db.run('case_sight', { id, ...who });
-  if (!found) return undefined;
+  const [seen] = await ctx.db.run('case_sight', { id, ...who });
+  if (!seen) return undefined;
   const court = await courts.get(ctx, queue);
   const { deadline_seconds: deadlineSeconds, created_at: courtSince } = court;
-  return [found, { judge: (tally) => verdictOf(court, tally, 0), deadlineSeconds, courtSince }];
+  return [seen, { judge: (tally) => verdictOf(court, tally, 0), deadlineSeconds, courtSince }];
 }
 
 /** Ends an open case without a winner; a repeated call has the same answer. @throws Problem `not_found`, `not_open` */
@@ -102,8 +80,6 @@ export async function invalidate(ctx: Context, id: string, reason: string, actor
 
 /** @returns the ids that were open */
 export async function closeCases(db: Mover, ids: string[], reason: string, actor: string): Promise<string[]> {
-  const idsOf = (rows: { id: string }[]) => rows.map((row) => row.id);
-  return idsOf(
-    await db.move('close_cases', { ids, reason, actor }, { moved: (rows) => ({ kind: 'case', ids: idsOf(rows) }) }),
-  );
+  const moved = movedCases(({ id }: { id: string }) => id);
+  return (await db.move('close_cases', { ids, reason, actor }, { moved })).map(({ id }) => id);
 }

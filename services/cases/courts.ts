@@ -3,8 +3,10 @@ import type { CourtSettings } from '../../contract/courts.ts';
 import { type Db, only, type RowOf } from '../../db/pool.ts';
 import type { CourtRow } from '../../db/statements.ts';
 import { ADMITS, DECIDES, eligibilityOf, orderOf, PICKS, type Ruled, verdictOf } from '../../domain/courts.ts';
+import { batchesOf, pagesOf } from '../shared/batching.ts';
 import type { Context } from '../shared/context.ts';
-import { invalid, Problem } from '../shared/problems.ts';
+import { found, invalid } from '../shared/problems.ts';
+import { movedCases } from './adding.ts';
 import * as invitations from './invitations.ts';
 
 /** A court with its settings. */
@@ -14,11 +16,8 @@ export type Court = RowOf<'get_court'>;
 const ANSWER_MS = 1_000;
 
 /** @throws Problem `not_found` */
-export async function get({ db }: Context, name: string): Promise<Court> {
-  const [court] = await db.run('get_court', { name });
-  if (!court) throw new Problem('not_found', `there is no court ${name}`);
-  return court;
-}
+export const get = async ({ db }: Context, name: string): Promise<Court> =>
+  found(await db.run('get_court', { name }), `there is no court ${name}`);
 
 /** Newest first, those before the number `before`. */
 export const list = ({ db }: Context, before: number | null, limit: number): Promise<Court[]> =>
@@ -53,10 +52,7 @@ export async function put(ctx: Context, name: string, settings: CourtSettings): 
  */
 async function apply(ctx: Context, name: string): Promise<void> {
   const applied = refresh(ctx, name).then(() => ctx.rearm());
-  const answered = new AbortController();
-  await Promise.race([applied, sleep(ANSWER_MS, undefined, { signal: answered.signal })]).finally(() =>
-    answered.abort(),
-  );
+  await Promise.race([applied, sleep(ANSWER_MS, undefined, { ref: false })]);
   applied.catch((error: Error) =>
     ctx.log.warn({ court: name, err: error.message }, 'settings are not applied to all cases yet'),
   );
@@ -73,7 +69,7 @@ export async function wouldDecide({ db }: Context, name: string, settings: Court
 }
 
 /** @throws Problem `not_found` */
-export async function stats(ctx: Context, name: string): Promise<RowOf<'court_stats'>> {
+export async function stats(ctx: Context, name: string) {
   await get(ctx, name);
   return only(await ctx.db.lists.run('court_stats', { court: name }));
 }
@@ -122,16 +118,11 @@ function rowOf(s: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
 const OPEN_BATCH = 1_000;
 
 /** A court's open cases in batches. */
-async function* openCases(db: Db, court: string): AsyncGenerator<RowOf<'open_cases'>[]> {
-  for (let last = { created_at: '-infinity', seq: 0 }; ; ) {
-    const after = { afterCreatedAt: last.created_at, afterSeq: last.seq };
-    const batch = await db.run('open_cases', { court, ...after, limit: OPEN_BATCH });
-    const end = batch.at(-1);
-    if (!end) return;
-    yield batch;
-    last = end;
-  }
-}
+const openCases = (db: Db, court: string) =>
+  pagesOf<RowOf<'open_cases'>>((last) => {
+    const after = { afterCreatedAt: last?.created_at ?? '-infinity', afterSeq: last?.seq ?? 0 };
+    return db.run('open_cases', { court, ...after, limit: OPEN_BATCH });
+  }, OPEN_BATCH);
 
 /** Cases in one transaction: deciding one takes longer than moving it in the order of open cases. */
 const PER_TRANSACTION = { decided: 25, open: 1_000 };
@@ -145,16 +136,14 @@ export async function refresh({ db }: Context, name: string): Promise<void> {
   const [court] = await db.run('get_court', { name });
   if (!court?.refresh_pending) return;
   const { settings_version: settingsVersion } = court;
-  const idsOf = (rows: RowOf<'rejudge_cases'>[]) => rows.flatMap(({ id }) => id ?? []);
+  const moved = movedCases(({ id }: RowOf<'rejudge_cases'>) => id);
   for (const part of ['decided', 'open'] as const)
     for await (const batch of openCases(db, name)) {
       const judged = batch
         .map(({ id, tally, votes, stage }) => ({ id, votes, verdict: verdictOf(court, tally, stage) }))
         .filter(({ verdict }) => (verdict.winner !== null || verdict.hung) === (part === 'decided'));
-      for (let at = 0; at < judged.length; at += PER_TRANSACTION[part]) {
-        const found = judged.slice(at, at + PER_TRANSACTION[part]);
-        const moved = (rows: RowOf<'rejudge_cases'>[]) => ({ kind: 'case' as const, ids: idsOf(rows) });
-        const rows = await db.move('rejudge_cases', { court: name, found, settingsVersion }, { moved });
+      for (const some of batchesOf(judged, PER_TRANSACTION[part])) {
+        const rows = await db.move('rejudge_cases', { court: name, found: some, settingsVersion }, { moved });
         // another call has replaced the settings
         if (rows.some(({ id }) => id === null)) return;
       }

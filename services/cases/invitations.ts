@@ -4,9 +4,11 @@ import { isQuiet, kindOf } from '../../domain/kinds.ts';
 import { isItem } from '../../runtime/commits.ts';
 import { Repeating } from '../../runtime/repeating.ts';
 import { startDelivery } from '../deliveries/deliveries.ts';
+import { pagesOf } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { isInvalidArgument } from '../shared/problems.ts';
 import { newToken } from '../shared/tokens.ts';
+import { movedCases } from './adding.ts';
 
 const BATCH = 50;
 const STARTS_AT_ONCE = 8;
@@ -62,21 +64,17 @@ export async function stop(ctx: Context): Promise<void> {
  */
 export async function invite({ db }: Context, id: string, receipt?: Receipt): Promise<number> {
   const tokens = Array.from({ length: MOST_INVITED }, newToken);
-  const moved = ([row]: { n: number }[]) => ({ kind: 'case' as const, ids: row && row.n > 0 ? [id] : [] });
+  const moved = movedCases(({ n }: { n: number }) => (n > 0 ? id : null));
   return only(await db.move('invite_jurors', { id, tokens }, { ...receipt, moved })).n;
 }
 
 /** A juror's open invitations, newest first, those before the token `before`. */
-export const ofJuror = (
-  { db }: Context,
-  juror: string,
-  before: string | undefined,
-  limit: number,
-): Promise<RowOf<'invitations'>[]> => db.lists.run('invitations', { juror, before, limit });
+export const ofJuror = ({ db }: Context, juror: string, before: string | undefined, limit: number) =>
+  db.lists.run('invitations', { juror, before, limit });
 
 async function inviteFreed(ctx: Context): Promise<void> {
   const { db } = ctx;
-  const moved = ([row]: { id: string | null }[]) => ({ kind: 'case' as const, ids: row?.id ? [row.id] : [] });
+  const moved = movedCases(({ id }: { id: string | null }) => id);
   for (;;) {
     const freed = await db.run('freed_jurors', { limit: BATCH });
     let busy = false;
@@ -93,21 +91,22 @@ async function inviteFreed(ctx: Context): Promise<void> {
 /** Goes through the cases that lack jurors, in courts of which any juror may have become free. */
 async function inviteForCourts(ctx: Context): Promise<void> {
   const { db } = ctx;
-  const state = states(ctx);
   for (const { court, seq } of await db.run('take_freed_courts')) {
-    let fruitless = 0;
-    for (let last: RowOf<'inviting_cases'> | undefined; fruitless < MAX_FRUITLESS; ) {
-      const after = { afterRank: last?.rank, afterSeq: last?.seq };
-      const batch = await db.run('inviting_cases', { court, ...after, limit: BATCH });
-      last = batch.at(-1);
-      if (!last || state.stopped) break;
-      for (const { id } of batch) {
-        fruitless = (await invite(ctx, id)) > 0 ? 0 : fruitless + 1;
-        if (fruitless === MAX_FRUITLESS || state.stopped) break;
-      }
-    }
-    if (!state.stopped) await db.run('freed_court_done', { court, seq });
+    await inviteForCourt(ctx, court);
+    if (!states(ctx).stopped) await db.run('freed_court_done', { court, seq });
   }
+}
+
+async function inviteForCourt(ctx: Context, court: string): Promise<void> {
+  const cases = pagesOf<RowOf<'inviting_cases'>>((last) =>
+    ctx.db.run('inviting_cases', { court, afterRank: last?.rank, afterSeq: last?.seq, limit: BATCH }),
+  );
+  let fruitless = 0;
+  for await (const batch of cases)
+    for (const { id } of batch) {
+      if (fruitless === MAX_FRUITLESS || states(ctx).stopped) return;
+      fruitless = (await invite(ctx, id)) > 0 ? 0 : fruitless + 1;
+    }
 }
 
 /** @throws Error while Temporal cannot be reached, or of a delivery that it rejects and that is tried again later */

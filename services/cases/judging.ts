@@ -1,23 +1,17 @@
 import type { CaseItem } from '../../contract/items.ts';
-import { only, type Queryable, type RowOf } from '../../db/pool.ts';
+import { columnsOf, only, type Queryable, type RowOf } from '../../db/pool.ts';
 import { type Claimed, claimReasons, type Rejection } from '../../domain/cases.ts';
-import { verdictOf } from '../../domain/courts.ts';
+import { verdictOf, withVote } from '../../domain/courts.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import type { Gone } from '../../runtime/waiting.ts';
+import type { Hold } from '../items/items.ts';
 import { share, sharePerGroup } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { foreignToken, invalid, Problem } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
 import { newToken } from '../shared/tokens.ts';
+import { movedCases } from './adding.ts';
 import * as courts from './courts.ts';
-
-/** A lease, as calls name it. */
-interface Hold {
-  id: string;
-  token: string;
-  /** The holder that the token must belong to; null: any. */
-  subject: string | null;
-}
 
 type Leaving = 'released' | 'skipped' | 'declined';
 
@@ -64,12 +58,7 @@ export async function claim(ctx: Context, name: string, juror: string, signal: G
  * @returns `counted`: false for a late vote that is only recorded
  * @throws Problem when the vote is rejected, `unavailable` while others vote on the case all the time
  */
-export async function vote(
-  ctx: Context,
-  hold: Hold,
-  option: string,
-  comment: string | null,
-): Promise<{ counted: boolean; item: CaseItem }> {
+export async function vote(ctx: Context, hold: Hold, option: string, comment: string | null) {
   for (let tries = 0; tries < VOTE_TRIES; tries++) {
     const cast = await voteShared(ctx)({ ...hold, option, comment });
     ctx.tracing?.saw('case', hold.id);
@@ -90,8 +79,7 @@ export async function leave(ctx: Context, hold: Hold, how: Leaving): Promise<Cas
 
 /** Renews a hold for a full lease. @returns its new end. @throws Problem when it is rejected */
 export async function renew(ctx: Context, hold: Hold): Promise<Date> {
-  const changed = ([row]: RowOf<'renew_hold'>[]) => (row?.outcome === 'done' ? [] : [hold.id]);
-  const moved = (rows: RowOf<'renew_hold'>[]) => ({ kind: 'case' as const, ids: changed(rows) });
+  const moved = movedCases(({ outcome }: RowOf<'renew_hold'>) => (outcome === 'done' ? null : hold.id));
   const renewed = only(await ctx.db.move('renew_hold', hold, { moved }));
   if (renewed.outcome === 'done') return renewed.expires_at;
   throw await rejected(ctx, hold, renewed.outcome);
@@ -110,12 +98,8 @@ const claimsOf = ({ db }: Context, court: string) =>
       const read = readOnce();
       const moved = (rows: RowOf<'claim_cases'>[]) =>
         read.moved(rows.flatMap(({ outcome, id }) => (outcome === 'held' || outcome === null ? [id] : [])));
-      const jurors = claims.map((claim) => claim.juror);
-      const rows = await db.move(
-        'claim_cases',
-        { court, jurors, tokens: claims.map((claim) => claim.token) },
-        { moved },
-      );
+      const wanted = columnsOf(claims, { jurors: 'juror', tokens: 'token' });
+      const rows = await db.move('claim_cases', { court, ...wanted }, { moved });
       const answers = new Map(rows.flatMap((row) => (row.outcome === null ? [] : [[row.juror, row]])));
       return claims.map(({ juror }) => {
         const answer = answers.get(juror);
@@ -165,7 +149,7 @@ function judge(vote: Vote, found: RowOf<'cases_to_judge'> | undefined) {
   if (!found) return caseNotFound(vote.id);
   const { options, votes, stage, settings_version: settingsVersion } = found;
   if (!options.includes(vote.option)) return invalid('option', `must be one of ${options.join(', ')}`);
-  const verdict = verdictOf(found, withOneMore(found.tally, vote.option), stage);
+  const verdict = verdictOf(found, withVote(found.tally, vote.option), stage);
   return { ...vote, votes, settingsVersion, verdict };
 }
 
@@ -175,12 +159,8 @@ async function leaveCase({ db }: Context, hold: Hold, how: Leaving) {
   return { ...only(left), items: read.items() };
 }
 
-export const caseNotFound = (id: string) => new Problem('not_found', `there is no case ${id}`);
-
-const withOneMore = (tally: Record<string, number>, option: string) => ({
-  ...tally,
-  [option]: (Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0) + 1,
-});
+export const noCase = (id: string) => `there is no case ${id}`;
+const caseNotFound = (id: string) => new Problem('not_found', noCase(id));
 
 /** Reads the cases that a transaction moved, once both for publishing them and for the answer. */
 function readOnce() {

@@ -1,5 +1,6 @@
 import type { Juror } from '../../contract/courts.ts';
 import { only, type Queryable } from '../../db/pool.ts';
+import { batchesOf } from '../shared/batching.ts';
 import type { Context } from '../shared/context.ts';
 import { contentHash } from '../shared/tokens.ts';
 import * as courts from './courts.ts';
@@ -47,7 +48,7 @@ const change = ({ db }: Context, court: string, list: number, jurors: Juror[]) =
     await free(tx, court, found);
   });
 
-/** @returns the number of the list that the chunk belongs to */
+/** Adds a chunk to its list; the last one makes that the court's current list. @returns the number of the list */
 async function upload(
   ctx: Context,
   { name: court, list: before }: courts.Court,
@@ -59,23 +60,15 @@ async function upload(
   const [open] = await db.run('open_list', { court, hash, ...chunk });
   if (!open) return (await courts.get(ctx, court)).list;
   for (const rows of chunksOf(jurors)) await db.run('put_jurors', { court, list: open.list, jurors: rows });
-  if (chunk.final) await swap(ctx, court, { ...chunk, hash }, before, open.list);
+  if (chunk.final)
+    await db.transaction(async (tx) => {
+      await tx.run('swap_list', { court, name: chunk.name, list: open.list, hash });
+      const lists = { court, before, now: open.list, limit: MOST_NAMED + 1 };
+      await free(tx, court, await tx.run('list_difference', lists));
+    });
   if (chunk.first || chunk.final) await db.run('forget_lists', { court });
   return open.list;
 }
-
-/** Makes the uploaded list the court's current one. */
-const swap = (
-  { db }: Context,
-  court: string,
-  { name, hash }: ListChunk & { hash: string },
-  before: number,
-  now: number,
-) =>
-  db.transaction(async (tx) => {
-    await tx.run('swap_list', { court, name, list: now, hash });
-    await free(tx, court, await tx.run('list_difference', { court, before, now, limit: MOST_NAMED + 1 }));
-  });
 
 /** Records that these persons, or any juror of the court if they are too many, may have become free. */
 async function free(tx: Queryable, court: string, found: { person: string }[]): Promise<void> {
@@ -84,9 +77,4 @@ async function free(tx: Queryable, court: string, found: { person: string }[]): 
 }
 
 /** Splits jurors into chunks. The last of several entries with one id counts, so the ids are made unique first. */
-function chunksOf(jurors: Juror[]): Juror[][] {
-  const unique = [...new Map(jurors.map((juror) => [juror.id, juror])).values()];
-  const chunks: Juror[][] = [];
-  for (let at = 0; at < unique.length; at += CHUNK) chunks.push(unique.slice(at, at + CHUNK));
-  return chunks;
-}
+const chunksOf = (jurors: Juror[]) => batchesOf([...new Map(jurors.map((juror) => [juror.id, juror])).values()], CHUNK);

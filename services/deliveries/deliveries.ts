@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { DELIVERED_KINDS } from '../../contract/kinds.ts';
 import type { Driven, Kind } from '../../contract/snapshot.ts';
-import type { Mover, RowOf } from '../../db/pool.ts';
+import type { Mover, ParamsOf, RowOf } from '../../db/pool.ts';
 import type { DeliveryRow } from '../../db/statements.ts';
 import { isInvitation } from '../../domain/callbacks.ts';
 import { isItem } from '../../domain/kinds.ts';
@@ -23,15 +23,10 @@ interface DeliveryFilter {
   host?: string;
 }
 
-/** The result of one attempt. */
-interface Attempt {
-  url: string;
-  status: number | null;
-  error: string | null;
-  state: DeliveryRow['state'];
-  /** Until the next attempt; null: there will be none. */
-  delaySeconds: number | null;
-}
+/** The result of one attempt; `delaySeconds` until the next one, null: there will be none. */
+type Attempt = Omit<ParamsOf<'attempt_delivery'>, 'kind' | 'id' | 'n'>;
+
+export type Conclusion = 'delivered' | 'delivery_failed';
 
 const missing = (kind: DeliveredKind, id: string) =>
   new Problem('not_found', kind === 'task' ? `there is no occurrence ${id}, or not yet` : `there is no ${kind} ${id}`);
@@ -54,13 +49,7 @@ export const get = async ({ db }: Context, kind: Driven, id: string, n: number):
   (await db.run('get_delivery', { kind, id, n }))[0];
 
 /** Deliveries of one item, newest first. @throws Problem `not_found` when there is no such item */
-export async function list(
-  ctx: Context,
-  kind: DeliveredKind,
-  id: string,
-  before: number,
-  limit: number,
-): Promise<ListedDelivery[]> {
+export async function list(ctx: Context, kind: DeliveredKind, id: string, before: number, limit: number) {
   await isDelivering(ctx, kind, id);
   return ctx.db.lists.run('list_deliveries', { kind, id, before, limit });
 }
@@ -107,7 +96,7 @@ export const record = ({ db }: Context, delivery: DeliveryRow, attempt: Attempt)
     const [updated] = await tx.run('attempt_delivery', { kind, id, n, ...attempt });
     const { state, status } = attempt;
     if (updated && state !== 'pending' && isItem(kind) && !isInvitation(delivery))
-      await conclude({ db: tx }, kind, id, state === 'delivered' ? 'delivered' : 'delivery_failed', { n, status });
+      await conclude(tx, kind, id, state === 'delivered' ? 'delivered' : 'delivery_failed', { n, status });
     return updated;
   });
 
@@ -116,7 +105,7 @@ export const giveUp = ({ db }: Context, kind: Driven, id: string, n: number) =>
   db.transaction(async (tx) => {
     const [given] = await tx.run('fail_delivery', { kind, id, n });
     if (given && isItem(kind) && !isInvitation(given))
-      await conclude({ db: tx }, kind, id, 'delivery_failed', { n, status: given.status, error: given.error });
+      await conclude(tx, kind, id, 'delivery_failed', { n, status: given.status, error: given.error });
     return given;
   });
 
@@ -128,13 +117,7 @@ export async function drop({ db }: Context, delivery: DeliveryRow): Promise<void
 }
 
 /** Writes the last event of an item: its outcome has been delivered, or never will be. */
-export async function conclude(
-  { db }: { db: Mover },
-  kind: Kind,
-  id: string,
-  event: 'delivered' | 'delivery_failed',
-  data: object,
-): Promise<void> {
+export async function conclude(db: Mover, kind: Kind, id: string, event: Conclusion, data: object): Promise<void> {
   await db.move('conclude_delivery', { kind, id, event, data });
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Callback, CaseItem, Item } from '../../contract/items.ts';
 import type { Driven, Kind } from '../../contract/snapshot.ts';
 import type { DeliveryRow } from '../../db/statements.ts';
@@ -7,10 +6,11 @@ import { caseView } from '../../domain/cases.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { type Change, changeMessage } from '../../domain/reviews.ts';
 import type { Context } from '../shared/context.ts';
+import { messageIdOf } from '../shared/tokens.ts';
 
-/** A message to a receiver. */
-interface Outgoing extends Callback {
-  /** The same for every attempt at one delivery, so that receivers can drop repeats. */
+/** A message to a receiver; its secret is `whsec_` and base64. */
+export interface Outgoing extends Callback {
+  /** The same for every attempt at one delivery, so that receivers can drop repeats. Contains no dot. */
   id: string;
   body: string;
 }
@@ -67,6 +67,5 @@ async function invitation(ctx: Context, { item_id: id, n, version }: DeliveryRow
   return { ...callback, id: messageId({ kind: 'case', id, version }, n), body: JSON.stringify(message) };
 }
 
-function messageId(item: { kind: Driven; id: string; version: number }, n: number): string {
-  return `msg_${createHash('sha256').update(`${item.kind}/${item.id}/${item.version}/${n}`).digest('hex').slice(0, 32)}`;
-}
+const messageId = ({ kind, id, version }: { kind: Driven; id: string; version: number }, n: number) =>
+  messageIdOf(`${kind}/${id}/${version}/${n}`);

@@ -14,8 +14,8 @@ export interface Invariant {
   name: string;
   rule: string;
   advice: string;
-  /** Whether it checks the items of a range of the log; otherwise it checks all rows. */
-  byLog: boolean;
+  /** It checks the items of a range of the log; otherwise it checks all rows. */
+  byLog?: true;
   look(on: Queryable, lines: Lines): Promise<Found[]>;
 }
 
@@ -36,7 +36,6 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'counts',
     rule: 'counts of items and deliveries are those of the rows',
     advice: `The rows are right: run docket doctor --repair, which corrects the counts, and ${REPORT}.`,
-    byLog: false,
     look: (on) => on.run('wrong_counts', { limit: MOST, correct: false }),
   },
   {
@@ -57,14 +56,12 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'holds',
     rule: 'what is held has a whole lease, the one that was granted last, and was due',
     advice: `Take the item from its holder as an operator, so that it is handed out with a new lease, and ${REPORT}.`,
-    byLog: false,
     look: (on) => on.run('wrong_holds', { limit: MOST }),
   },
   {
     name: 'leases',
     rule: 'live leases of cases and tasks are of open items that were due',
     advice: `End each lease in SQL (set its ended_at, why and ended_by), because it keeps its holder from the next item, and ${REPORT}.`,
-    byLog: false,
     look: (on) => on.run('wrong_leases', { limit: MOST }),
   },
   {
@@ -92,7 +89,6 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'outcomes',
     rule: 'no outcome is pending whose delivery has ended',
     advice: `Send the outcome again (POST /v1/deliveries/<kind>/<itemId>/1/redeliver), which records its end, and ${REPORT}.`,
-    byLog: false,
     look: (on) => on.run('wrong_outcomes', { limit: MOST }),
   },
   {

@@ -1,17 +1,5 @@
-import { type Db, only } from '../../db/pool.ts';
+import { only } from '../../db/pool.ts';
 import type { Check, Found } from './checks.ts';
-
-interface WaitingOptions {
-  db: Db;
-  /** How long an item may be due. */
-  overdueSeconds: number;
-  /** How long a line of the log may wait to be published. */
-  unpublishedSeconds: number;
-  /** How long a chore of maintenance may wait. */
-  choreSeconds: number;
-  /** Attempts after which a receiver counts as unresponsive. */
-  attempts: number;
-}
 
 /** Violations of one check that are listed. */
 const MOST = 1_000;
@@ -20,49 +8,37 @@ const MOST_TARGETS = 5_000;
 const MOST_LATE = 50;
 
 /** Checks for items that wait too long, and for those that were given up. */
-export function waitingChecks(o: WaitingOptions): Check[] {
-  return [overdue(o), parked(o), late(o), unpublished(o), chores(o), receivers(o), deadLetters(o)];
-}
-
-function overdue({ db, overdueSeconds: seconds }: WaitingOptions): Check {
-  let alive = 0;
-  return {
+export const WAITING_CHECKS: readonly Check[] = [
+  {
     name: 'overdue',
     severity: 'warning',
     rule: 'what is due is done by one of the two clocks',
-    advice: () =>
-      alive === 0
-        ? 'No process of Docket is alive: start one.'
-        : 'Start a process with DOCKET_PACEMAKER=on, and look at what PostgreSQL is busy with: neither clock keeps up.',
-    async look() {
-      alive = (await db.run('live_nodes')).length;
-      return db.run('overdue_items', { seconds, limit: MOST });
+    advice:
+      'Start a process with DOCKET_PACEMAKER=on, and look at what PostgreSQL is busy with: neither clock keeps up.',
+    async look({ db, limits: { overdueSeconds: seconds } }) {
+      const nobody = (await db.run('live_nodes')).length === 0;
+      const found = await db.run('overdue_items', { seconds, limit: MOST });
+      return nobody ? found.map((one) => ({ ...one, advice: 'No process of Docket is alive: start one.' })) : found;
     },
-  };
-}
-
-function parked({ db }: WaitingOptions): Check {
-  return {
+  },
+  {
     name: 'parked',
     severity: 'broken',
     rule: 'the transition of each item that is due succeeds',
     advice: 'Remove the cause that the error names; each is tried again within a minute.',
-    async look() {
+    async look({ db }) {
       const rows = await db.run('list_parked', { limit: MOST });
       return rows.map(({ kind, item_id, error }) => ({ id: `${kind}/${item_id}`, says: error }));
     },
-  };
-}
-
-/** A queue's target is its first escalation, or three quarters of its deadline. */
-function late({ db }: WaitingOptions): Check {
-  return {
+  },
+  {
+    // a queue's target is its first escalation, or three quarters of its deadline
     name: 'late',
     severity: 'warning',
     rule: 'no queue lets its oldest wait beyond its first escalation, or three quarters of its deadline',
     advice:
       'Resume the queue, find someone who claims what waits, or ask POST /v1/queues/<queue>/explain why they get nothing.',
-    async look() {
+    async look({ db }) {
       const queues = await db.run('late_queues', { queues: MOST_TARGETS, limit: MOST_LATE });
       const paused = await db.run('paused_queues', { limit: MOST });
       const found: Found[] = [];
@@ -71,63 +47,49 @@ function late({ db }: WaitingOptions): Check {
         const isPaused = paused.some((queue) => queue.kind === kind && queue.name === name);
         const claims = stats?.claims_per_minute ?? 0;
         const why = isPaused ? 'it is paused' : claims > 0 ? `only ${claims} a minute are claimed` : 'no one claims';
-        const seconds = (n: number) => `${Math.round(n)} s`;
+        const [oldest, target] = [Math.round(oldest_seconds), Math.round(target_seconds)];
         found.push({
           id: `${kind}/${name}`,
-          says: `the oldest has waited ${seconds(oldest_seconds)} instead of ${seconds(target_seconds)}, and ${why}`,
+          says: `the oldest has waited ${oldest} s instead of ${target} s, and ${why}`,
         });
       }
       return found;
     },
-  };
-}
-
-function unpublished({ db, unpublishedSeconds }: WaitingOptions): Check {
-  let followed = false;
-  return {
+  },
+  {
     name: 'unpublished',
     severity: 'warning',
     rule: 'workflows receive what happens within a minute',
-    advice: () =>
-      followed
-        ? 'Wait if many items were added; else see whether Temporal answers, and docket_unpublished_rows whether it falls.'
-        : 'No worker follows the log: start one.',
-    async look() {
-      followed = only(await db.run('is_followed')).followed;
-      const { waiting, oldest_seconds } = only(await db.run('publishing_lag'));
-      if (oldest_seconds < unpublishedSeconds) return [];
-      return [{ id: 'log', n: waiting, says: `the oldest line has waited for ${Math.round(oldest_seconds)} s` }];
+    advice:
+      'Wait if many items were added; else see whether Temporal answers, and docket_unpublished_rows whether it falls.',
+    async look({ db, limits }) {
+      const { followed } = only(await db.run('is_followed'));
+      const { waiting: n, oldest_seconds } = only(await db.run('publishing_lag'));
+      if (oldest_seconds < limits.unpublishedSeconds) return [];
+      const says = `the oldest line has waited for ${Math.round(oldest_seconds)} s`;
+      return [{ id: 'log', n, says, ...(!followed && { advice: 'No worker follows the log: start one.' }) }];
     },
-  };
-}
-
-function chores({ db, choreSeconds: seconds }: WaitingOptions): Check {
-  return {
+  },
+  {
     name: 'chores',
     severity: 'warning',
     rule: 'schedules, invitations, rules and settings are taken care of within minutes',
     advice: 'See that processes run and that Temporal answers: what is left is done by the next that can.',
-    look: () => db.run('late_chores', { seconds, limit: MOST }),
-  };
-}
-
-function receivers({ db, attempts }: WaitingOptions): Check {
-  return {
+    look: ({ db, limits }) => db.run('late_chores', { seconds: limits.choreSeconds, limit: MOST }),
+  },
+  {
     name: 'receivers',
     severity: 'warning',
     rule: 'receivers of outcomes answer',
     advice: 'Ask whoever runs the receiver; GET /v1/deliveries?host=<host>&state=pending lists what it has not taken.',
-    look: () => db.run('stuck_receivers', { attempts, limit: MOST }),
-  };
-}
-
-function deadLetters({ db }: WaitingOptions): Check {
-  return {
+    look: ({ db, limits: { attempts } }) => db.run('stuck_receivers', { attempts, limit: MOST }),
+  },
+  {
     name: 'dead-letters',
     severity: 'warning',
     rule: 'no job is buried, no ticket dead, no delivery given up',
     advice:
       'Kick or delete buried jobs, send failed deliveries again (GET /v1/deliveries?state=failed); dead tickets stay as they are.',
-    look: () => db.run('dead_letters', { limit: MOST }),
-  };
-}
+    look: ({ db }) => db.run('dead_letters', { limit: MOST }),
+  },
+];

@@ -1,5 +1,5 @@
-import { type FigureKind, MOST_POINTS } from '../../contract/figures.ts';
-import { only, type RowOf } from '../../db/pool.ts';
+import { MOST_POINTS } from '../../contract/figures.ts';
+import { only, type ParamsOf } from '../../db/pool.ts';
 import type { Context } from '../shared/context.ts';
 import { invalid } from '../shared/problems.ts';
 
@@ -12,23 +12,7 @@ const MOST_LINES = 50_000;
 export const MOST_PERSONS = 200;
 
 /** Filters, all optional; times in ISO 8601. */
-interface Between {
-  person?: string | undefined;
-  queue?: string | undefined;
-  from?: string | undefined;
-  to?: string | undefined;
-}
-
-/** A queue and a time: ISO 8601, a step in seconds; `queue` empty: all of the kind. */
-interface Wanted {
-  kind: FigureKind;
-  queue: string;
-  from: string | undefined;
-  to: string | undefined;
-  step: number | undefined;
-}
-
-type Sample = RowOf<'queue_samples'>;
+type Between = Omit<ParamsOf<'reviewer_figures'>, 'lines' | 'limit'>;
 
 /** Samples the queues that have changed, at most once a minute in the whole system. A maintenance chore. */
 export async function take({ db }: Context): Promise<void> {
@@ -36,10 +20,10 @@ export async function take({ db }: Context): Promise<void> {
 }
 
 /**
- * A queue's state at the beginning, and at the end of each step.
+ * A queue's state at the beginning, and at the end of each step in seconds; `queue` empty: all of the kind.
  * @throws Problem 422 for an empty time, or too many steps
  */
-export async function over({ db }: Context, wanted: Wanted): Promise<Sample[]> {
+export async function over({ db }: Context, wanted: Omit<ParamsOf<'queue_samples'>, 'limit'>) {
   const rows = await db.lists.run('queue_samples', { ...wanted, limit: MOST_POINTS });
   if (rows.length < 2) throw invalid('from', 'must be before to');
   if (rows.length > MOST_POINTS + 1) throw invalid('step', `makes more than ${MOST_POINTS} points`);

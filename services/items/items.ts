@@ -1,14 +1,16 @@
 import type { Item, ShownTicket } from '../../contract/items.ts';
 import type { Kind } from '../../contract/snapshot.ts';
 import { addItems, type ItemFilter, listItems, type NewItem, type Settlement, settleItems } from '../../db/items.ts';
-import type { Mover, Receipt, RowOf } from '../../db/pool.ts';
-import { share, sharePerGroup } from '../shared/batching.ts';
+import { columnsOf, type Mover, type Receipt } from '../../db/pool.ts';
+import { BY_ID, share, sharePerGroup, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import * as rules from './rules.ts';
 
-interface Hold {
+/** A lease, as calls name it. */
+export interface Hold {
   id: string;
   token: string;
+  /** The holder that the token must belong to; null: any. */
   subject: string | null;
 }
 
@@ -25,29 +27,15 @@ const adds = perContext((ctx) =>
 
 const settlements = perContext(({ db }) =>
   sharePerGroup<Settlement, ShownTicket | undefined, Kind>((kind) =>
-    share(
-      async (all) => {
-        const rows = new Map((await settleItems(db, kind, all)).map((row) => [row.id, row]));
-        return all.map(({ id }) => rows.get(id));
-      },
-      { keys: ({ id, token }) => [`id/${id}`, token] },
-    ),
+    shareRows((all) => settleItems(db, kind, all), { ...BY_ID, keys: ({ id, token }) => [`id/${id}`, token] }),
   ),
 );
 
 const renewals = perContext(({ db }) =>
   sharePerGroup<Hold, Item | undefined, Kind>((kind) =>
-    share(
-      async (all) => {
-        const rows = await db.move('renew_items', {
-          kind,
-          ids: all.map((hold) => hold.id),
-          tokens: all.map((hold) => hold.token),
-          subjects: all.map((hold) => hold.subject),
-        });
-        return all.map((hold) => rows.find((row) => row.lease_id === hold.token));
-      },
-      { keys: ({ id, token }) => [`id/${id}`, token] },
+    shareRows(
+      (all) => db.move('renew_items', { kind, ...columnsOf(all, { ids: 'id', tokens: 'token', subjects: 'subject' }) }),
+      { call: ({ token }) => token, row: (item) => item.lease_id, keys: ({ id, token }) => [`id/${id}`, token] },
     ),
   ),
 );
@@ -82,23 +70,14 @@ export const list = ({ db }: Context, kind: Kind, filter: ItemFilter, limit: num
   listItems(db.lists, kind, filter, limit);
 
 /** An item's history behind the event `after`, oldest first. */
-export const events = (
-  { db }: Context,
-  kind: Kind,
-  id: string,
-  after: number,
-  limit: number,
-): Promise<RowOf<'list_events'>[]> => db.lists.run('list_events', { kind, id, after, limit });
+export const events = ({ db }: Context, kind: Kind, id: string, after: number, limit: number) =>
+  db.lists.run('list_events', { kind, id, after, limit });
 
 /**
  * Reads an item with the database's time of reading it, and its epoch. Its wake time is not before the time at which a
  * transition that failed is tried again. Undefined: the item is gone (retention).
  */
-export async function read(
-  { db }: Context,
-  kind: Kind,
-  id: string,
-): Promise<(Item & { now: Date; epoch: number }) | undefined> {
+export async function read({ db }: Context, kind: Kind, id: string) {
   const [row] = await db.run('read_item', { kind, id });
   if (!row) return undefined;
   const { parked_until, ...item } = row;

@@ -5,6 +5,7 @@ import type { RowOf } from '../../db/pool.ts';
 import { workflowId } from '../../domain/kinds.ts';
 import { isItem, isMarked } from '../../runtime/commits.ts';
 import { SchemaError } from '../../runtime/schemas/schemas.ts';
+import { batchesOf, pagesOf } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 
 /** Bodies of so many tickets are in memory at once. */
@@ -84,26 +85,21 @@ async function evaluate(ctx: Context, rows: Item[]): Promise<Item[]> {
   const done: Item[] = [];
   let left = rows;
   for (let tries = 0; tries < MAX_TRIES && left.length > 0; tries++) {
-    if (tries > 0)
-      left = await openItems(
-        ctx,
-        left.map((row) => row.id),
-      );
-    const applied: Item[] = [];
+    const ids = left.map((row) => row.id);
+    if (tries > 0) left = await openItems(ctx, ids);
     for (const name of new Set(left.map((row) => row.queue))) {
       const rowsOf = left.filter((row) => row.queue === name);
-      applied.push(...(await apply(ctx, name, rowsOf)));
+      done.push(...(await apply(ctx, name, rowsOf)));
     }
-    const ids = new Set(applied.map((row) => row.id));
-    done.push(...applied);
-    left = left.filter((row) => !ids.has(row.id));
+    const applied = new Set(done.map((row) => row.id));
+    left = left.filter((row) => !applied.has(row.id));
   }
   return done;
 }
 
 /** Evaluates open tickets by id, in batches. */
 export async function evaluateIds(ctx: Context, ids: string[]): Promise<void> {
-  for (let n = 0; n < ids.length; n += BATCH) await evaluate(ctx, await openItems(ctx, ids.slice(n, n + BATCH)));
+  for (const some of batchesOf(ids, BATCH)) await evaluate(ctx, await openItems(ctx, some));
 }
 
 const openItems = async ({ db }: Context, ids: string[]): Promise<Item[]> =>
@@ -131,15 +127,11 @@ export async function wouldMove(
 }
 
 /** All open tickets of a queue, in batches. */
-async function* openTickets({ db }: Context, queue: string): AsyncGenerator<RowOf<'open_tickets'>[]> {
-  for (let [afterCreatedAt, afterSeq] = ['-infinity', 0]; ; ) {
-    const rows = await db.run('open_tickets', { queue, afterCreatedAt, afterSeq, limit: BATCH });
-    const last = rows.at(-1);
-    if (!last) return;
-    yield rows;
-    [afterCreatedAt, afterSeq] = [last.created_at.toISOString(), last.seq];
-  }
-}
+const openTickets = ({ db }: Context, queue: string) =>
+  pagesOf<RowOf<'open_tickets'>>((last) => {
+    const after = { afterCreatedAt: last?.created_at ?? '-infinity', afterSeq: last?.seq ?? 0 };
+    return db.run('open_tickets', { queue, ...after, limit: BATCH });
+  }, BATCH);
 
 /** @returns the tickets to which it was applied: those that had not changed since, under the settings of now */
 async function apply(ctx: Context, name: string, rows: Item[]): Promise<Item[]> {
@@ -151,12 +143,11 @@ async function apply(ctx: Context, name: string, rows: Item[]): Promise<Item[]> 
 
 async function outcomesOf(ctx: Context, rules: Rule[], rows: Item[]): Promise<RuledTicket[]> {
   const fits = await fitsOf(ctx, rules, rows);
-  return rows.map((row, n) =>
-    outcome(
-      row,
-      rules.map((rule, r) => ({ rule, r })).filter(({ r }) => fits[n]?.[r]),
-    ),
-  );
+  const numbered = rules.map((rule, r) => ({ rule, r }));
+  return rows.map((row, n) => {
+    const fitting = numbered.filter(({ r }) => fits[n]?.[r]);
+    return outcome(row, fitting);
+  });
 }
 
 /** Which rule fits which ticket. A rule that cannot be applied to a ticket in time doesn't fit it. */

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Item } from '../../contract/items.ts';
 import type { NewJob } from '../../contract/jobs.ts';
-import type { ItemFilter } from '../../db/items.ts';
-import type { RowOf } from '../../db/pool.ts';
+import { columnsOf, type RowOf } from '../../db/pool.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { bodyBytes } from '../../domain/jobs.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
-import { share } from '../shared/batching.ts';
+import { BY_ID, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { addOnce, Problem } from '../shared/problems.ts';
 import { contentHash, isSettledBy } from '../shared/tokens.ts';
@@ -31,11 +30,7 @@ const KICKED_TOGETHER = 1_000;
  * Adds a job once: the same id with the same content is the existing job.
  * @throws Problem `id_conflict` when the id stands for other content
  */
-export async function add(
-  ctx: Context,
-  { id, ...job }: NewJob,
-  actor: string,
-): Promise<{ item: Item; created: boolean }> {
+export async function add(ctx: Context, { id, ...job }: NewJob, actor: string) {
   const hash = contentHash(job);
   return addOnce(
     { what: 'job', id, hash },
@@ -63,13 +58,11 @@ async function insert(ctx: Context, id: string | null, hash: string, job: Omit<N
 }
 
 const byNumber = perContext(({ db }) =>
-  share<number, Item | undefined>(
-    async (numbers) => {
-      const rows = new Map((await db.run('jobs_by_number', { numbers })).map((row) => [row.seq, row]));
-      return numbers.map((number) => rows.get(number));
-    },
-    { keys: () => [] },
-  ),
+  shareRows((numbers: number[]) => db.run('jobs_by_number', { numbers }), {
+    call: (number) => number,
+    row: ({ seq }) => seq,
+    keys: () => [],
+  }),
 );
 
 /** A job, open or not. By numbers concurrent calls share a statement. @throws Problem `not_found` */
@@ -88,31 +81,17 @@ function unknown(job: JobRef): never {
 export const first = async ({ db }: Context, topic: string, state: State): Promise<Item | undefined> =>
   (await db.run(`peek_${state}`, { topic }))[0];
 
-/** Newest first. */
-export const list = (ctx: Context, filter: ItemFilter, limit: number): Promise<Item[]> =>
-  items.list(ctx, 'job', filter, limit);
-
 /** Of an open job, for beanstalkd's protocol. @throws Problem `not_found` */
 export const stats = async ({ db }: Context, number: number): Promise<RowOf<'job_stats'>> =>
   (await db.run('job_stats', { number }))[0] ?? unknown(number);
 
 /** Shares a statement that names each job once; undefined: it changed nothing of that one. */
 const together = <In extends { id: string }, Out extends { id: string }>(run: (all: In[]) => Promise<Out[]>) =>
-  share<In, Out | undefined>(
-    async (all) => {
-      const rows = new Map((await run(all)).map((row) => [row.id, row]));
-      return all.map(({ id }) => rows.get(id));
-    },
-    { keys: ({ id }) => [id], max: MOST_TOGETHER },
-  );
+  shareRows(run, { ...BY_ID, max: MOST_TOGETHER });
 
 const finishes = perContext(({ db }) =>
-  together<{ id: string; token: string | null; actor: string }, RowOf<'finish_jobs'>>((all) =>
-    db.move('finish_jobs', {
-      ids: all.map((j) => j.id),
-      tokens: all.map((j) => j.token),
-      actors: all.map((j) => j.actor),
-    }),
+  together((all: { id: string; token: string | null; actor: string }[]) =>
+    db.move('finish_jobs', columnsOf(all, { ids: 'id', tokens: 'token', actors: 'actor' })),
   ),
 );
 
@@ -133,12 +112,8 @@ export async function finish(ctx: Context, id: string, token: string | null, act
 }
 
 const removals = perContext(({ db }) =>
-  together<{ id: string; actor: string; alsoReserved: boolean }, RowOf<'delete_jobs'>>((all) =>
-    db.move('delete_jobs', {
-      ids: all.map((j) => j.id),
-      actors: all.map((j) => j.actor),
-      alsoReserved: all.map((j) => j.alsoReserved),
-    }),
+  together((all: { id: string; actor: string; alsoReserved: boolean }[]) =>
+    db.move('delete_jobs', columnsOf(all, { ids: 'id', actors: 'actor', alsoReserved: 'alsoReserved' })),
   ),
 );
 
@@ -148,12 +123,7 @@ const removals = perContext(({ db }) =>
  * @returns undefined: the job had ended already, or is reserved
  * @throws Problem `not_found`
  */
-export async function remove(
-  ctx: Context,
-  job: JobRef,
-  actor: string,
-  alsoReserved: boolean,
-): Promise<Ended | undefined> {
+export async function remove(ctx: Context, job: JobRef, actor: string, alsoReserved: boolean) {
   const id = await idOf(ctx, job);
   const removed = await removals(ctx)({ id, actor, alsoReserved });
   if (!removed) await find(ctx, id);
@@ -165,14 +135,10 @@ export const touch = async (ctx: Context, held: Reservation): Promise<Item> =>
   (await items.renew(ctx, 'job', { ...held, subject: null })) ?? explain(ctx, held);
 
 const releases = perContext(({ db }) =>
-  together<Reservation & { delaySeconds: number; priority: number | undefined }, Item>((all) =>
-    db.move('release_jobs', {
-      ids: all.map((j) => j.id),
-      tokens: all.map((j) => j.token),
-      delays: all.map((j) => j.delaySeconds),
-      priorities: all.map((j) => j.priority ?? null),
-    }),
-  ),
+  together((all: (Reservation & { delaySeconds: number; priority: number | null })[]) => {
+    const columns = { ids: 'id', tokens: 'token', delays: 'delaySeconds', priorities: 'priority' } as const;
+    return db.move('release_jobs', columnsOf(all, columns));
+  }),
 );
 
 /**
@@ -180,25 +146,17 @@ const releases = perContext(({ db }) =>
  * @returns the job as it is now: buried where its topic allows no further attempt
  * @throws as `finish`
  */
-export const release = async (
-  ctx: Context,
-  held: Reservation,
-  delaySeconds: number,
-  priority?: number,
-): Promise<Item> => (await releases(ctx)({ ...held, delaySeconds, priority })) ?? explain(ctx, held, 'released');
+export const release = async (ctx: Context, held: Reservation, delaySeconds: number, priority: number | null = null) =>
+  (await releases(ctx)({ ...held, delaySeconds, priority })) ?? explain(ctx, held, 'released');
 
 const burials = perContext(({ db }) =>
-  together<Reservation & { priority: number | undefined }, Item>((all) =>
-    db.move('bury_jobs', {
-      ids: all.map((j) => j.id),
-      tokens: all.map((j) => j.token),
-      priorities: all.map((j) => j.priority ?? null),
-    }),
+  together((all: (Reservation & { priority: number | null })[]) =>
+    db.move('bury_jobs', columnsOf(all, { ids: 'id', tokens: 'token', priorities: 'priority' })),
   ),
 );
 
 /** Buries a reserved job until it is kicked. Repeated, it changes nothing. @throws as `finish` */
-export const bury = async (ctx: Context, held: Reservation, priority?: number): Promise<Item> =>
+export const bury = async (ctx: Context, held: Reservation, priority: number | null = null): Promise<Item> =>
   (await burials(ctx)({ ...held, priority })) ?? explain(ctx, held, 'released');
 
 /**

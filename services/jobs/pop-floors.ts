@@ -13,23 +13,22 @@ const LEAST_MS = 250;
 /** After a restore, or on a standby that has taken over, numbers may be drawn again: a floor is looked for from the first job each time. */
 const VALID_MS = 15_000;
 
-/** That are remembered; with one more all are found out again. */
+/** Cache limit; cleared when exceeded. */
 const MOST_TOPICS = 1_000;
 
 /** `{priority, number}`, as `pop_jobs` takes it. */
 type Floor = [priority: number, number: number];
 
-/** Of a topic whose pops were slow. Times in milliseconds of `performance.now()`. */
-interface Known {
-  floor: Floor | undefined;
-  validUntil: number;
-  lookAt: number;
-  looking: boolean;
-  /** What may still commit a job whose number is not above this one. */
-  drawn: { upTo: number; writers: string[] } | undefined;
-}
-
-const NOTHING: Known = { floor: undefined, validUntil: 0, lookAt: 0, looking: false, drawn: undefined };
+/** State of a topic whose pops were slow. Times in milliseconds of `performance.now()`. */
+const unknown = () => ({
+  floor: undefined as Floor | undefined,
+  validUntil: 0,
+  lookAt: 0,
+  looking: false,
+  /** Transactions that may still commit a job whose number is not above this one. */
+  drawn: undefined as { upTo: number; writers: string[] } | undefined,
+});
+type Known = ReturnType<typeof unknown>;
 
 /**
  * Where the pops of a topic may begin (S3.1). While a transaction stays open for minutes, as a backup's does, nothing that was popped
@@ -69,7 +68,7 @@ export class PopFloors {
     let known = this.#topics.get(topic);
     if (!known) {
       if (this.#topics.size >= MOST_TOPICS) this.#topics.clear();
-      known = { ...NOTHING };
+      known = unknown();
       this.#topics.set(topic, known);
     }
     if (known.looking || now < known.lookAt) return;

@@ -1,9 +1,10 @@
 import type { Item, Popped } from '../../contract/items.ts';
+import { columnsOf } from '../../db/pool.ts';
 import { MAX_TCP_BYTES } from '../../domain/jobs.ts';
 import { waitedSeconds } from '../../runtime/metrics.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as queues from '../items/queues.ts';
-import { inBatches, share, sharePerGroup } from '../shared/batching.ts';
+import { batchesOf, sharePerGroup, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { newToken } from '../shared/tokens.ts';
 import { PopFloors } from './pop-floors.ts';
@@ -61,9 +62,8 @@ export async function reserve(ctx: Context, number: number, holder: string): Pro
  * @param undelivered whether they never reached it, so that this was no attempt
  */
 export async function giveBack({ db }: Context, reservations: Reservation[], undelivered = false): Promise<void> {
-  await inBatches(reservations, MOST_RETURNED, (some) =>
-    db.move('return_jobs', { ids: some.map((r) => r.id), tokens: some.map((r) => r.token), undelivered }),
-  );
+  for (const some of batchesOf(reservations, MOST_RETURNED))
+    await db.move('return_jobs', { ...columnsOf(some, { ids: 'id', tokens: 'token' }), undelivered });
 }
 
 /** Looks until there is a job. What was found when the caller had gone is given back: it is no hand-out. */
@@ -108,15 +108,13 @@ const sharedPops = perContext(({ db }) => {
   const floors = new PopFloors(db);
   const shared = (maxBytes: number | null) =>
     sharePerGroup<OnePop, Popped | undefined>(() =>
-      share(
-        async (pops) => {
+      shareRows(
+        (pops) => {
           const topics = pops[0]?.topics ?? [];
-          const names = { tokens: pops.map((p) => p.token), holders: pops.map((p) => p.holder) };
-          const run = (floor: [number, number] | null) => db.move('pop_jobs', { topics, ...names, maxBytes, floor });
-          const given = new Map((await floors.pop(topics, run)).map((row) => [row.lease_id, row]));
-          return pops.map((p) => given.get(p.token));
+          const columns = columnsOf(pops, { tokens: 'token', holders: 'holder' });
+          return floors.pop(topics, (floor) => db.move('pop_jobs', { topics, ...columns, maxBytes, floor }));
         },
-        { keys: (p) => [p.token], max: MOST_TOGETHER },
+        { call: ({ token }) => token, row: (job) => job.lease_id, keys: ({ token }) => [token], max: MOST_TOGETHER },
       ),
     );
   return { http: shared(null), tcp: shared(MAX_TCP_BYTES) };

@@ -1,5 +1,5 @@
 import type { TopicSettings } from '../../contract/jobs.ts';
-import { only, type RowOf } from '../../db/pool.ts';
+import { only } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import * as queues from '../items/queues.ts';
 import type { Context } from '../shared/context.ts';
@@ -37,10 +37,7 @@ export const urgent = async ({ db }: Context, topic?: string): Promise<number> =
   (await db.lists.run('urgent_jobs', { topic }))[0]?.n ?? 0;
 
 /** What beanstalkd's protocol shows of one topic. */
-export async function tubeStats(
-  ctx: Context,
-  topic: string,
-): Promise<{ counts: TopicCounts; urgent: number; pause: RowOf<'topic_pause'> | undefined }> {
+export async function tubeStats(ctx: Context, topic: string) {
   const pausing = ctx.db.run('topic_pause', { topic });
   const [found, n, [pause]] = await Promise.all([counts(ctx, topic), urgent(ctx, topic), pausing]);
   return { counts: found.get(topic) ?? {}, urgent: n, pause };
@@ -51,4 +48,4 @@ export const isOpen = async ({ db }: Context, topic: string): Promise<boolean> =
   (await db.run('open_tube', { topic }))[0]?.any ?? false;
 
 /** The topics whose jobs are pushed. */
-export const pushTargets = ({ db }: Context): Promise<RowOf<'push_topics'>[]> => db.run('push_topics');
+export const pushTargets = ({ db }: Context) => db.run('push_topics');

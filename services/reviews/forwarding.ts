@@ -10,8 +10,8 @@ import * as reviews from './reviews.ts';
  * @throws Error while the review is being created
  */
 export async function forwardToReview(ctx: Context, item: Item, target: ReviewTarget): Promise<void> {
-  const conclude = (event: 'delivered' | 'delivery_failed', data: object) =>
-    deliveries.conclude(ctx, item.kind, item.id, event, { ...target, ...data });
+  const conclude = (event: deliveries.Conclusion, data: object) =>
+    deliveries.conclude(ctx.db, item.kind, item.id, event, { ...target, ...data });
   const status = item.state === 'settled' ? statusOf(item.result) : undefined;
   if (status === undefined) return conclude('delivery_failed', { error: 'there is no decision' });
   const id = `${item.kind}:${item.id}`;

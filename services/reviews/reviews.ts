@@ -1,5 +1,5 @@
 import type { Callback, Change } from '../../contract/items.ts';
-import { only, type RowOf } from '../../db/pool.ts';
+import { columnsOf, only, type RowOf } from '../../db/pool.ts';
 import { reviewChange } from '../../domain/reviews.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import { share } from '../shared/batching.ts';
@@ -92,8 +92,14 @@ export async function counts({ db }: Context, day: string | null) {
 }
 
 /** @param wait whether to wait while a review is locked, instead of answering `busy` */
-const store = ({ db, config }: Context, all: NewCallback[], wait: boolean) =>
-  db.move('receive_callbacks', columns(all, config.auditSkewSeconds, wait), { moved: (rows) => received(all, rows) });
+function store({ db, config: { auditSkewSeconds: skewSeconds } }: Context, all: NewCallback[], wait: boolean) {
+  const columns = {
+    ...columnsOf(all, { reviews: 'review', ids: 'id', kinds: 'kind', targets: 'target' }),
+    ...columnsOf(all, { statuses: 'status', auditTimes: 'auditTime', actors: 'actor' }),
+  };
+  const moved = (rows: Received[]) => received(all, rows);
+  return db.move('receive_callbacks', { ...columns, skewSeconds, wait }, { moved });
+}
 
 const storeShared = perContext((ctx) =>
   share<NewCallback, Received>((all) => store(ctx, all, false), { keys: (c) => [`${c.review}/${c.id}`] }),
@@ -136,19 +142,6 @@ export async function apply({ db, wakeAll }: Context, id: string) {
 
 /** The delivery number of the oldest change that is not delivered yet; null: none. */
 export const nextChange = async ({ db }: Context, id: string) => (await db.run('next_change', { id }))[0]?.n ?? null;
-
-/** The callbacks' fields as arrays, one for each parameter of the statement. */
-const columns = (all: NewCallback[], skewSeconds: number, wait: boolean) => ({
-  reviews: all.map((c) => c.review),
-  ids: all.map((c) => c.id),
-  kinds: all.map((c) => c.kind),
-  targets: all.map((c) => c.target),
-  statuses: all.map((c) => c.status),
-  auditTimes: all.map((c) => c.auditTime),
-  actors: all.map((c) => c.actor),
-  skewSeconds,
-  wait,
-});
 
 /** One change for each review that has received callbacks, with its newest callback. */
 function received(all: NewCallback[], rows: Received[]): Change[] {

@@ -73,6 +73,28 @@ export function share<In, Out>(
     });
 }
 
+interface RowSharingOptions<In, Row> extends SharingOptions<In> {
+  call(input: In): unknown;
+  row(row: Row): unknown;
+}
+
+/** The same for a statement that answers with rows: each call gets the row with its key, or undefined. */
+export const shareRows = <In, Row>(
+  run: (inputs: In[]) => Promise<Row[]>,
+  { call, row: keyOf, ...options }: RowSharingOptions<NoInfer<In>, NoInfer<Row>>,
+) =>
+  share<In, Row | undefined>(async (inputs) => {
+    const rows = new Map((await run(inputs)).map((row) => [keyOf(row), row]));
+    return inputs.map((input) => rows.get(call(input)));
+  }, options);
+
+/** The keys of calls about one item each, whose rows have its id. */
+export const BY_ID = {
+  call: ({ id }: { id: string }) => id,
+  row: ({ id }: { id: string }) => id,
+  keys: ({ id }: { id: string }) => [id],
+};
+
 /**
  * Shared statements of which each serves one group, such as a queue. A group is remembered only while it has callers,
  * who choose its name and may choose as many names as they like.
@@ -94,9 +116,25 @@ export function sharePerGroup<In, Out, Group extends string = string>(
   };
 }
 
-/** Works through `all`, so many at a time and one batch after the other. @returns what that gave, in order */
+/** Works through `all` in batches, one after the other. @returns all results, in order */
 export async function inBatches<T, R>(all: T[], most: number, work: (batch: T[]) => Promise<R[]>): Promise<R[]> {
   const results: R[] = [];
-  for (let at = 0; at < all.length; at += most) results.push(...(await work(all.slice(at, at + most))));
+  for (const batch of batchesOf(all, most)) results.push(...(await work(batch)));
   return results;
+}
+
+export const batchesOf = <T>(all: T[], most: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / most) }, (_, n) => all.slice(n * most, (n + 1) * most));
+
+/**
+ * All rows of a statement that resumes after a row, a page at a time.
+ * @param read the page after this row; undefined: the first one
+ * @param size a page of fewer rows is the last
+ */
+export async function* pagesOf<Row>(read: (last: Row | undefined) => Promise<Row[]>, size = 1): AsyncGenerator<Row[]> {
+  for (let rows: Row[] = []; ; ) {
+    rows = await read(rows.at(-1));
+    if (rows.length > 0) yield rows;
+    if (rows.length < size) return;
+  }
 }

@@ -65,17 +65,13 @@ export async function addOnce<T, E extends { content_hash: Uint8Array }>(
   throw new Problem('unavailable', `${what} ${id} comes and goes, try again`);
 }
 
-/**
- * The same record for the same content (S0.9).
- * @param hash SHA-256 of the content as it is sent now, hex
- * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
- */
+/** A record that exists, if it has the same content. @throws Problem as `addOnce` */
 export function sameContent<T extends { content_hash: Uint8Array }>(
   existing: T,
   what: string,
   id: string,
   hash: string,
-): T {
+) {
   if (Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
     throw new Problem('id_conflict', `${what} ${id} exists with other content`);
   return existing;

@@ -39,6 +39,9 @@ export function idFromKey(callerId: string, scope: string, key: string): string 
   return `ik-${hash('sha256', JSON.stringify([callerId, scope, key]), 'base64url')}`;
 }
 
+/** The id of a message to a receiver, by all that it is about. */
+export const messageIdOf = (about: string) => `msg_${hash('sha256', about, 'hex').slice(0, 32)}`;
+
 /** SHA-256 of a JSON value whatever the order of its keys, hex. */
 export function contentHash(value: unknown): string {
   return hash('sha256', canonical(value), 'hex');

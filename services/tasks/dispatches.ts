@@ -116,11 +116,7 @@ export async function complete(ctx: Context, uid: string, logId: string, result:
 }
 
 /** Dispatches, completions and returns, oldest first (S4.8). */
-export function log(
-  { db }: Context,
-  { uid, taskId, from = '-infinity', after }: DispatchLogFilter,
-  limit: number,
-): Promise<DispatchLogRow[]> {
+export function log({ db }: Context, { uid, taskId, from = '-infinity', after }: DispatchLogFilter, limit: number) {
   const person = uid === undefined ? undefined : personOfUid(uid);
   const position = { afterMicros: after?.micros, afterItem: after?.itemId, afterSeq: after?.seq };
   return db.lists.run('dispatch_log', { person, taskId, from, ...position, limit });

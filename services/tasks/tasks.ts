@@ -1,13 +1,13 @@
 import type { Change, Item } from '../../contract/items.ts';
 import type { NewTask, Task } from '../../contract/tasks.ts';
-import type { Mover, RowOf } from '../../db/pool.ts';
+import { type Mover, only, type RowOf } from '../../db/pool.ts';
 import type { TaskRow } from '../../db/statements.ts';
 import { refuseUrl } from '../../domain/callbacks.ts';
 import { PAGE_BYTES } from '../../domain/pages.ts';
 import { retentionOf } from '../../domain/retention.ts';
 import { groupOfGid, mismatches, personOfUid, queueOfExecutor } from '../../domain/tasks.ts';
 import type { Context } from '../shared/context.ts';
-import { addOnce, invalid, Problem, sameContent } from '../shared/problems.ts';
+import { addOnce, found, invalid, Problem, sameContent } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
 import { contentHash, newId } from '../shared/tokens.ts';
 
@@ -49,23 +49,15 @@ export const get = async ({ db }: Context, id: string): Promise<TaskRow | undefi
   (await db.run('get_task', { id }))[0];
 
 /** @throws Problem `not_found` */
-export async function find(ctx: Context, id: string): Promise<TaskRow> {
-  const task = await get(ctx, id);
-  if (!task) throw notFound(id);
-  return task;
-}
+export const find = async ({ db }: Context, id: string): Promise<TaskRow> =>
+  found(await db.run('get_task', { id }), noTask(id));
 
 /**
  * Adds a task (S4.1, S4.2).
  * @param given its id; undefined: a random one
  * @throws Problem 422, `id_conflict`, `template_mismatch`, `limit_reached`
  */
-export async function add(
-  ctx: Context,
-  given: string | undefined,
-  fields: TaskFields,
-  actor: string,
-): Promise<Saved & { created: boolean }> {
+export async function add(ctx: Context, given: string | undefined, fields: TaskFields, actor: string) {
   const { maxRotations } = ctx.config;
   const id = given ?? newId();
   const hash = contentHash(fields);
@@ -74,7 +66,7 @@ export async function add(
   if (known) return { ...(await saved(ctx, sameContent(known, 'task', id, hash))), created: false };
   const task = { ...(await checked(ctx, id, fields)), content_hash: `\\x${hash}` };
   const insert = async () => {
-    const outcome = outcomeOf(await ctx.db.move('add_task', { task, maxRotations, actor }, { moved: itemsOf }));
+    const { outcome } = only(await ctx.db.move('add_task', { task, maxRotations, actor }, { moved: itemsOf }));
     if (outcome === 'exists') return undefined;
     if (outcome !== 'created') throw rejection(outcome, fields.executor, maxRotations);
     return find(ctx, id);
@@ -96,7 +88,7 @@ export async function change(ctx: Context, id: string, changes: Partial<TaskFiel
     const fields = { ...fieldsOf(row), ...defined(changes) };
     const task = await checked(ctx, id, fields);
     const given = { id, task, revision: row.revision, maxRotations, actor };
-    const outcome = outcomeOf(await ctx.db.move('change_task', given, { moved: itemsOf }));
+    const { outcome } = only(await ctx.db.move('change_task', given, { moved: itemsOf }));
     if (outcome === 'limit' || outcome === 'no_template' || outcome === 'too_many')
       throw rejection(outcome, fields.executor, maxRotations);
     return outcome;
@@ -108,7 +100,7 @@ export async function change(ctx: Context, id: string, changes: Partial<TaskFiel
 
 /** Deletes a task: nothing more of it is dispatched. @throws Problem `not_found` */
 export async function remove(ctx: Context, id: string, actor: string): Promise<TaskRow> {
-  if ((await deleteTask(ctx.db, id, null, actor)) === 'not_found') throw notFound(id);
+  if ((await deleteTask(ctx.db, id, null, actor)) === 'not_found') throw new Problem('not_found', noTask(id));
   return find(ctx, id);
 }
 
@@ -134,24 +126,15 @@ export async function list(
 }
 
 /** An occurrence that has an item; planned ones have none. @throws Problem `not_found` */
-export async function findOccurrence({ db }: Context, id: string): Promise<Item> {
-  const [item] = await db.run('get_items', { kind: 'task', ids: [id] });
-  if (!item) throw new Problem('not_found', `there is no occurrence ${id}, or not yet`);
-  return item;
-}
+export const findOccurrence = async ({ db }: Context, id: string): Promise<Item> =>
+  found(await db.run('get_items', { kind: 'task', ids: [id] }), `there is no occurrence ${id}, or not yet`);
 
 /** Ends a task and its occurrences that have not been dispatched. */
-export async function deleteTask(db: Mover, id: string, reason: string | null, actor: string) {
-  return outcomeOf(await db.move('delete_task', { id, reason, actor }, { moved: itemsOf }));
-}
+export const deleteTask = async (db: Mover, id: string, reason: string | null, actor: string) =>
+  only(await db.move('delete_task', { id, reason, actor }, { moved: itemsOf })).outcome;
 
 /** Rows with an item: a task without occurrences is answered by one row without. */
 const itemsOf = (rows: { id: string | null }[]) => rows.filter((row) => row.id !== null) as Change[];
-
-function outcomeOf<O>([first]: { outcome: O }[]): O {
-  if (!first) throw new Error('the statement gave no outcome');
-  return first.outcome;
-}
 
 /** The fields of a task, as they are sent. */
 export function fieldsOf(row: TaskRow): TaskFields {
@@ -209,7 +192,7 @@ function checkRhythm(f: TaskFields): void {
 const defined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
-const notFound = (id: string) => new Problem('not_found', `there is no task ${id}`);
+const noTask = (id: string) => `there is no task ${id}`;
 const noTemplate = () => invalid('templateId', 'names no template');
 
 const deleted = (row: TaskRow) =>
@@ -243,21 +226,16 @@ async function saved({ db }: Context, task: TaskRow): Promise<Saved> {
 
 /** The occurrences of the first tasks, as many as a page holds, of at least one task (S4.9). */
 async function occurrencesOf({ db, config }: Context, tasks: TaskRow[], from: Date, to: Date) {
-  const found = new Map<TaskRow, Occurrences>();
+  const listed = new Map<TaskRow, Occurrences>();
   let bytes = 0;
   for (const task of tasks) {
     const keptDays = retentionOf(config.retention, 'task', task.queue);
-    const rows = await db.lists.run('task_occurrences', {
-      id: task.id,
-      from,
-      to,
-      keptDays,
-      limit: MOST_OCCURRENCES + 1,
-    });
+    const wanted = { id: task.id, from, to, keptDays, limit: MOST_OCCURRENCES + 1 };
+    const rows = await db.lists.run('task_occurrences', wanted);
     const times = rows.slice(0, MOST_OCCURRENCES);
     bytes += Buffer.byteLength(JSON.stringify([fieldsOf(task), times]));
-    if (bytes > PAGE_BYTES && found.size > 0) break;
-    found.set(task, { times, moreFrom: rows[MOST_OCCURRENCES]?.at ?? null });
+    if (bytes > PAGE_BYTES && listed.size > 0) break;
+    listed.set(task, { times, moreFrom: rows[MOST_OCCURRENCES]?.at ?? null });
   }
-  return found;
+  return listed;
 }

@@ -3,8 +3,6 @@ import type { Context } from '../shared/context.ts';
 import { addOnce, found, Problem } from '../shared/problems.ts';
 import { contentHash, newId } from '../shared/tokens.ts';
 
-type TemplateContent = Pick<TaskTemplateRow, 'name' | 'params'>;
-
 const missing = (id: string) => `there is no template ${id}`;
 
 /**
@@ -12,11 +10,7 @@ const missing = (id: string) => `there is no template ${id}`;
  * @param id undefined: a random one
  * @throws Problem `id_conflict`
  */
-export async function add(
-  { db }: Context,
-  id = newId(),
-  content: TemplateContent,
-): Promise<{ template: TaskTemplateRow; created: boolean }> {
+export async function add({ db }: Context, id = newId(), content: Pick<TaskTemplateRow, 'name' | 'params'>) {
   const hash = contentHash(content);
   const { item: template, created } = await addOnce(
     { what: 'template', id, hash },

@@ -7,12 +7,8 @@ import { contentHash, isSettledBy, newToken } from '../shared/tokens.ts';
 import { type Attempted, findAttempted, rejection } from './leases.ts';
 import { countHandOut, type Handed } from './tickets.ts';
 
-interface Decision {
-  id: string;
-  token: string;
+interface Decision extends items.Hold {
   decision: unknown;
-  /** Only this holder may decide; null: any caller with the token. */
-  subject: string | null;
   /** The decider's next ticket is asked for, with these skills. */
   next: boolean;
   skills: string[];

@@ -1,11 +1,12 @@
 import type { Item } from '../../contract/items.ts';
 import { type Closing, closeItems } from '../../db/items.ts';
-import { only, type ParamsOf } from '../../db/pool.ts';
+import { only, type ParamsOf, type RowOf } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import { checkDecision, checkStatus } from '../items/forms.ts';
 import * as queues from '../items/queues.ts';
+import { batchesOf, pagesOf } from '../shared/batching.ts';
 import type { Context } from '../shared/context.ts';
 import { checkEntry, Problem } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
@@ -26,11 +27,6 @@ interface Invalidation {
   queue: string;
   reason: string;
   actor: string;
-}
-
-interface Invalidated {
-  invalidated: number;
-  skipped: number;
 }
 
 /** Tickets that one statement ends. */
@@ -79,18 +75,11 @@ export async function endOne(
 }
 
 /** @param dryRun changes nothing, and answers as if it had */
-export async function invalidateByIds(
-  ctx: Context,
-  of: Invalidation,
-  ids: string[],
-  dryRun: boolean,
-): Promise<Invalidated> {
+export async function invalidateByIds(ctx: Context, of: Invalidation, ids: string[], dryRun: boolean) {
   const unique = [...new Set(ids)].sort();
   let invalidated = 0;
-  for (let at = 0; at < unique.length; at += BATCH) {
-    const some = unique.slice(at, at + BATCH);
+  for (const some of batchesOf(unique, BATCH))
     invalidated += dryRun ? await countOpen(ctx, of.queue, some) : await invalidate(ctx, of, some);
-  }
   return { invalidated, skipped: unique.length - invalidated };
 }
 
@@ -100,21 +89,22 @@ export async function invalidateByFilter(
   of: Invalidation,
   { state, ...bounds }: OpenFilter,
   dryRun: boolean,
-): Promise<Invalidated> {
+) {
   const states = state ? [coreState('ticket', state) ?? state] : OPEN;
   const wanted = { kind: 'ticket', queue: of.queue, ...bounds };
   if (dryRun)
     return { invalidated: only(await ctx.db.lists.run('count_filtered', { ...wanted, states })).n, skipped: 0 };
   let [invalidated, skipped] = [0, 0];
-  for (let pass = 0; pass < PASSES; pass++) {
-    let found = 0;
-    for await (const ids of openTickets(ctx, wanted, states)) {
-      found += ids.length;
-      const done = await invalidate(ctx, of, ids);
-      invalidated += done;
-      skipped += ids.length - done;
-    }
-    if (found === 0) break;
+  for (let pass = 0, more = true; pass < PASSES && more; pass++) {
+    more = false;
+    for (const state of states)
+      for await (const rows of openTickets(ctx, { ...wanted, state })) {
+        more = true;
+        const ids = rows.map((row) => row.id);
+        const done = await invalidate(ctx, of, ids);
+        invalidated += done;
+        skipped += rows.length - done;
+      }
   }
   return { invalidated, skipped };
 }
@@ -127,23 +117,12 @@ async function invalidate(ctx: Context, { queue, ...why }: Invalidation, ids: st
 const countOpen = async ({ db }: Context, queue: string, ids: string[]): Promise<number> =>
   only(await db.lists.run('count_open', { kind: 'ticket', queue, ids })).n;
 
-/** Ids of open tickets in batches, one state after the other. */
-async function* openTickets(
-  { db }: Context,
-  wanted: Omit<ParamsOf<'filter_items'>, 'state' | 'afterAt' | 'afterSeq' | 'limit'>,
-  states: string[],
-): AsyncGenerator<string[]> {
-  for (const state of states) {
-    let place = { afterAt: '-infinity', afterSeq: 0 };
-    for (let more = true; more; ) {
-      const rows = await db.run('filter_items', { ...wanted, state, ...place, limit: BATCH });
-      const last = rows.at(-1);
-      if (last) yield rows.map((row) => row.id);
-      if (last) place = { afterAt: last.at, afterSeq: last.seq };
-      more = rows.length === BATCH;
-    }
-  }
-}
+/** Open tickets of one state in batches. */
+const openTickets = ({ db }: Context, wanted: Omit<ParamsOf<'filter_items'>, 'afterAt' | 'afterSeq' | 'limit'>) =>
+  pagesOf<RowOf<'filter_items'>>((last) => {
+    const after = { afterAt: last?.at ?? '-infinity', afterSeq: last?.seq ?? 0 };
+    return db.run('filter_items', { ...wanted, ...after, limit: BATCH });
+  }, BATCH);
 
 function isSameEnding(found: Item, { state, actor, reason }: Closing, result: unknown): boolean {
   if (found.state !== state || found.ended_by !== actor || found.end_reason !== reason) return false;

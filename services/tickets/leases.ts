@@ -95,12 +95,7 @@ async function outcome(
  * @param token null: none is needed
  * @throws Problem `not_found` for an unknown ticket, `forbidden` for another person's token
  */
-export async function findAttempted(
-  { db }: Context,
-  id: string,
-  token: string | null,
-  subject: string | null,
-): Promise<Attempted> {
+export async function findAttempted({ db }: Context, id: string, token: string | null, subject: string | null) {
   const find = () => db.run('find_attempt', { kind: 'ticket', id, token });
   let [found] = await find();
   if (found?.overdue) {
@@ -114,12 +109,7 @@ export async function findAttempted(
 }
 
 /** The problem to answer with. A former holder's late attempt is also recorded in the ticket's events, once (S0.7). */
-export async function rejection(
-  { db }: Context,
-  found: Attempted,
-  token: string | null,
-  attempt: string,
-): Promise<Problem> {
+export async function rejection({ db }: Context, found: Attempted, token: string | null, attempt: string) {
   const { code, detail, ...fields } = refusalOf(found);
   if (token !== null) await db.move('refuse_lease', { kind: 'ticket', id: found.id, token, attempt });
   return new Problem(code, detail, fields);

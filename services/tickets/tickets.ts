@@ -1,14 +1,14 @@
 import type { Item, ShownTicket } from '../../contract/items.ts';
 import type { NewTicket } from '../../contract/tickets.ts';
-import { only, type RowOf } from '../../db/pool.ts';
+import { columnsOf, only, type RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
 import { waitedSeconds } from '../../runtime/metrics.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
-import { share, sharePerGroup } from '../shared/batching.ts';
+import { sharePerGroup, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { addOnce, invalid, Problem, sameContent } from '../shared/problems.ts';
+import { addOnce, found, invalid, sameContent } from '../shared/problems.ts';
 import { contentHash, newId, newToken } from '../shared/tokens.ts';
 
 /** A ticket that a claim or a decision hands to its caller. */
@@ -33,15 +33,6 @@ interface ClaimRequest {
 /** Why a claim came back empty, each cause counted up to 1,000 (S0.5). */
 type Reasons = Omit<RowOf<'claim_reasons'>, 'max_held' | 'retry_after'> & { maxHeld: number };
 
-interface Claimed {
-  handed: Handed[];
-  /** null: something was handed out. */
-  reasons: Reasons | null;
-  retryAfterSeconds: number;
-}
-
-type Explanation = { reasons: Reasons } | { offered: boolean; why: string[]; ahead: number };
-
 const MAX_AHEAD_MS = 60_000;
 const MAX_RETRY_SECONDS = 60;
 const DEFAULT_RETRY_SECONDS = 5;
@@ -51,13 +42,7 @@ const DEFAULT_RETRY_SECONDS = 5;
  * @param id left out: the ticket's own, or a new one
  * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
  */
-export async function add(
-  ctx: Context,
-  queue: string,
-  ticket: NewTicket,
-  actor: string,
-  id = ticket.id ?? newId(),
-): Promise<{ item: Item; created: boolean }> {
+export async function add(ctx: Context, queue: string, ticket: NewTicket, actor: string, id = ticket.id ?? newId()) {
   if (ticket.createdAt !== undefined && Date.parse(ticket.createdAt) > Date.now() + MAX_AHEAD_MS)
     throw invalid('createdAt', 'must be in the past');
   const content = contentOf(queue, ticket);
@@ -89,17 +74,15 @@ const contentOf = (queue: string, ticket: NewTicket) => ({
 });
 
 /** @throws Problem `not_found` */
-export async function find(ctx: Context, id: string): Promise<Item> {
-  const item = await items.get(ctx, 'ticket', id);
-  if (!item) throw new Problem('not_found', `there is no ticket ${id}`);
-  return item;
-}
+export const find = async ({ db }: Context, id: string): Promise<Item> =>
+  found(await db.run('get_items', { kind: 'ticket', ids: [id] }), `there is no ticket ${id}`);
 
 /**
  * Hands out what the reviewer holds in the queue, then the best new tickets; waits for one if asked to (S0.3, S0.6,
  * S0.8).
+ * @returns `reasons`: null where something was handed out
  */
-export async function claim(ctx: Context, request: ClaimRequest): Promise<Claimed> {
+export async function claim(ctx: Context, request: ClaimRequest) {
   const { queue, waitSeconds: seconds, signal } = request;
   const handed = await ctx.waiters.waitFor({ keys: () => [`ticket/${queue}`], seconds, signal }, async () => {
     const taken = await take(ctx, request);
@@ -134,20 +117,13 @@ async function take(ctx: Context, { queue, reviewer, skills, count }: ClaimReque
 /** Claims of one ticket without skills share a statement with the others that come at the same time. */
 const sharedClaims = perContext((ctx) =>
   sharePerGroup<{ person: string; token: string }, ShownTicket | undefined>((queue) =>
-    share(
+    shareRows(
       async (all) => {
-        const persons = all.map((c) => c.person);
-        const rows = await claimRows(
-          ctx,
-          queue,
-          persons,
-          all.map((c) => c.token),
-        );
-        // of several that a person holds the first
-        const byHolder = new Map(rows.toReversed().map((row) => [row.holder, row]));
-        return persons.map((person) => byHolder.get(person));
+        const { persons, tokens } = columnsOf(all, { persons: 'person', tokens: 'token' });
+        // of several tickets that a person holds, the first one counts
+        return (await claimRows(ctx, queue, persons, tokens)).toReversed();
       },
-      { keys: (c) => [c.person] },
+      { call: ({ person }) => person, row: ({ holder }) => holder, keys: ({ person }) => [person] },
     ),
   ),
 );
@@ -180,7 +156,7 @@ async function giveBack({ db }: Context, handed: Handed[]): Promise<void> {
 const REASONS = ['paused', 'maxHeld', 'skills', 'excluded', 'skipped', 'held', 'delayed'] as const;
 const firstReason = (reasons: Reasons) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
 
-async function emptyHanded(ctx: Context, { queue, reviewer, skills, signal }: ClaimRequest): Promise<Claimed> {
+async function emptyHanded(ctx: Context, { queue, reviewer, skills, signal }: ClaimRequest) {
   const found = await reasonsFor(ctx, queue, reviewer, skills);
   if (!signal.aborted) ctx.metrics.empty('ticket', queue, firstReason(found.reasons));
   return { handed: [], ...found };
@@ -200,7 +176,7 @@ export async function explain(
   person: string,
   skills: string[],
   ticket: string | undefined,
-): Promise<Explanation> {
+) {
   if (ticket === undefined) {
     await queues.ensure(ctx, 'ticket', queue);
     const { reasons } = await reasonsFor(ctx, queue, person, skills);

@@ -139,7 +139,7 @@ export async function walk(
   while (!signal?.aborted) {
     const [batch] = await db.run('put_back', { limit: BATCH, most: MOST_UNPUBLISHED });
     if (!batch) {
-      if (await isReconciled(db)) return;
+      if (only(await db.run('is_reconciled')).done) return;
       await sleep(CONTENDED_MS, undefined, { signal });
       continue;
     }
@@ -148,5 +148,3 @@ export async function walk(
     if (ms > 0) await sleep(ms, undefined, { signal });
   }
 }
-
-const isReconciled = async (db: Db) => (await db.run('is_reconciled'))[0]?.done ?? true;

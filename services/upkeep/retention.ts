@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CoreState, Kind } from '../../contract/snapshot.ts';
-import { only } from '../../db/pool.ts';
+import { only, type RowOf } from '../../db/pool.ts';
 import { wordIn } from '../../domain/kind.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { kindsCleared, retentionOf } from '../../domain/retention.ts';
 import { FELT } from '../../runtime/followers/pace.ts';
+import { pagesOf } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { writeArchive } from './archive.ts';
 
@@ -23,9 +24,8 @@ interface Walk {
   kind: string;
   /** The name of the group in the log. */
   of: string;
-  size: number;
-  /** Finds the next candidates; `done` are old enough. Fewer than `size`: that was the last batch. */
-  find(): Promise<{ id: string; done: boolean }[]>;
+  /** Candidates; `done` are old enough. */
+  found: AsyncGenerator<{ id: string; done: boolean }[]>;
   /** Lines for the archive, as many as fit on a page, each with the number of its item's last event. */
   show(ids: string[]): Promise<{ id: string; seq: number; line: string }[]>;
   /** Clears items, except those with events after `seqs`. @param seqs null: whatever events they have */
@@ -61,9 +61,8 @@ export async function stop(ctx: Context): Promise<void> {
 export async function clear(ctx: Context, goesOn: () => boolean = () => true): Promise<number> {
   let cleared = 0;
   for await (const walk of walks(ctx)) {
-    for (let more = true; more; ) {
-      const began = performance.now();
-      const found = await walk.find();
+    let began = performance.now();
+    for await (const found of walk.found) {
       const ids = found.filter(({ done }) => done).map(({ id }) => id);
       for (let at = 0; at < ids.length; ) {
         const { n, passed } = await clearThese(ctx, walk, ids.slice(at));
@@ -72,7 +71,7 @@ export async function clear(ctx: Context, goesOn: () => boolean = () => true): P
       }
       await pause(ctx, (performance.now() - began) * (1 / shareOf(ctx) - 1));
       if (!goesOn()) return cleared;
-      more = found.length === walk.size;
+      began = performance.now();
     }
   }
   return cleared;
@@ -97,16 +96,16 @@ async function loop(ctx: Context): Promise<void> {
 async function* walks(ctx: Context): AsyncGenerator<Walk> {
   const rules = ctx.config.retention;
   const kinds = kindsCleared(rules);
-  const place = { afterKind: '', afterQueue: '', afterState: '' };
-  for (let more = kinds.length > 0; more; ) {
-    const found = await ctx.db.lists.run('finished_queues', { kinds, ...place, limit: QUEUES });
-    for (const { kind, queue, state } of found) {
-      Object.assign(place, { afterKind: kind, afterQueue: queue, afterState: state });
-      const days = retentionOf(rules, kind, queue);
-      if (days !== null) yield itemsOf(ctx, kind as Kind, queue, state as CoreState, days);
-    }
-    more = found.length === QUEUES;
-  }
+  const queues = pagesOf<RowOf<'finished_queues'>>((last) => {
+    const after = { afterKind: last?.kind ?? '', afterQueue: last?.queue ?? '', afterState: last?.state ?? '' };
+    return ctx.db.lists.run('finished_queues', { kinds, ...after, limit: QUEUES });
+  }, QUEUES);
+  if (kinds.length > 0)
+    for await (const page of queues)
+      for (const { kind, queue, state } of page) {
+        const days = retentionOf(rules, kind, queue);
+        if (days !== null) yield itemsOf(ctx, kind as Kind, queue, state as CoreState, days);
+      }
   const reviewDays = retentionOf(rules, 'review');
   if (reviewDays !== null) yield reviewsOf(ctx, reviewDays);
   const taskDays = retentionOf(rules, 'task');
@@ -114,23 +113,23 @@ async function* walks(ctx: Context): AsyncGenerator<Walk> {
 }
 
 function itemsOf({ db }: Context, kind: Kind, queue: string, state: CoreState, days: number): Walk {
-  const find = (place: Place) => db.lists.run('finished_items', { kind, queue, state, days, ...place, limit: BATCH });
+  const finished = { kind, queue, state, days, limit: BATCH };
   return {
-    ...{ kind, of: `${kind}s of ${queue}`, size: BATCH, find: onwards(find) },
+    kind,
+    of: `${kind}s of ${queue}`,
+    found: pagesOf<Placed>((last) => db.lists.run('finished_items', { ...finished, ...after(last) }), BATCH),
     show: (ids) => db.lists.run('archived_items', { kind, ids, word: wordIn(kindOf(kind).words, state) }),
     forget: (ids, seqs) => db.move('forget_items', { kind, ids, seqs }),
   };
 }
 
 function reviewsOf({ db }: Context, days: number): Walk {
-  let after = 0;
+  const page = (last: RowOf<'finished_reviews'> | undefined) =>
+    db.lists.run('finished_reviews', { days, after: last?.seq ?? 0, limit: REVIEWS });
   return {
-    ...{ kind: 'review', of: 'reviews', size: REVIEWS },
-    async find() {
-      const found = await db.lists.run('finished_reviews', { days, after, limit: REVIEWS });
-      after = found.at(-1)?.seq ?? after;
-      return found;
-    },
+    kind: 'review',
+    of: 'reviews',
+    found: pagesOf(page, REVIEWS),
     show: (ids) => db.lists.run('archived_reviews', { ids }),
     forget: (ids, seqs) => db.run('forget_reviews', { ids, seqs }),
   };
@@ -138,9 +137,10 @@ function reviewsOf({ db }: Context, days: number): Walk {
 
 /** A task is cleared after the last of its occurrences. */
 function tasksOf({ db }: Context, days: number): Walk {
-  const find = (place: Place) => db.lists.run('finished_tasks', { days, ...place, limit: BATCH });
   return {
-    ...{ kind: 'rotation', of: 'tasks', size: BATCH, find: onwards(find) },
+    kind: 'rotation',
+    of: 'tasks',
+    found: pagesOf<Placed>((last) => db.lists.run('finished_tasks', { days, ...after(last), limit: BATCH }), BATCH),
     show: (ids) => db.lists.run('archived_tasks', { ids }),
     forget: (ids, seqs) => db.move('forget_tasks', { ids, seqs }),
   };
@@ -179,21 +179,8 @@ async function pause(ctx: Context, ms: number): Promise<boolean> {
   return !signal.aborted;
 }
 
-interface Place {
-  afterAt: string;
-  afterSeq: number;
-}
-
-/** Makes each call resume after the last row of the call before. */
-function onwards<T extends { at: string; seq: number }>(find: (place: Place) => Promise<T[]>): () => Promise<T[]> {
-  let place: Place = { afterAt: '-infinity', afterSeq: 0 };
-  return async () => {
-    const found = await find(place);
-    const last = found.at(-1);
-    if (last) place = { afterAt: last.at, afterSeq: last.seq };
-    return found;
-  };
-}
+type Placed = RowOf<'finished_items'>;
+const after = (last: Placed | undefined) => ({ afterAt: last?.at ?? '-infinity', afterSeq: last?.seq ?? 0 });
 
 /** Whether PostgreSQL would fail again, by SQLSTATE: the data is too large, or the statement too slow. */
 const isTooMuch = (error: unknown) => /^(22...|53200|54...|57014)$/.test(String((error as { code?: unknown }).code));

@@ -39,7 +39,7 @@ const MOMENT_MS = 500;
 async function sentBeside(slowdown: number | undefined, urgent = false): Promise<number> {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
   const start = vi.fn(() => new Promise<void>(() => {}));
-  const many = { concurrency: CONCURRENCY, busyPerSecond: 1_000 };
+  const many = { publishConcurrency: CONCURRENCY, publishBusyPerSecond: 1_000 };
   const sender = senderTo(start, { ...many, callers: { slowdown } });
   for (let n = 0; n < 100; n++)
     sender.add('rest', publicationOf({ id: `t${n}`, state: 'held', delivery_pending: false, wake_at: new Date() }));

@@ -28,7 +28,7 @@ export function senderTo(start: Start, options: Partial<SenderOptions> = {}): Se
   return new Sender({
     client: client as unknown as Client,
     log: { info() {}, warn() {}, error() {} },
-    ...{ pacemaker: true, concurrency: 10, idlePerSecond: 10, busyPerSecond: 10 },
+    ...{ pacemaker: true, publishConcurrency: 10, publishIdlePerSecond: 10, publishBusyPerSecond: 10 },
     callers: { slowdown: undefined },
     isNeedless: () => false,
     done: () => {},

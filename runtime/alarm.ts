@@ -25,6 +25,7 @@ export class Alarm {
   #arm(): void {
     if (!this.#wake) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#wake, Math.max(0, this.#dueAt - performance.now()));
+    // timers count in whole milliseconds and must not be early
+    this.#timer = setTimeout(this.#wake, Math.ceil(Math.max(0, this.#dueAt - performance.now())));
   }
 }
