@@ -1,19 +1,10 @@
-import { only } from '../../db/pool.ts';
+import { only, type ParamsOf } from '../../db/pool.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
 import type { Context } from '../shared/context.ts';
 import { problemFrom } from '../shared/problems.ts';
 
-/** A call that changes settings or keys. */
-export interface AdminCall {
-  /** null: from the command line. */
-  keyId: string | null;
-  actor: string;
-  operation: string;
-  path: string;
-  /** undefined: none. */
-  body: unknown;
-  requestId: string | null;
-}
+/** A call that changes settings or keys; `keyId` null: from the command line. */
+type AdminCall = ParamsOf<'open_admin_log'>;
 
 const MAX_BODY_BYTES = 16_384;
 /** What has a URL, which may hold a token, and a secret. */

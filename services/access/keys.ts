@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Role } from '../../contract/keys.ts';
-import { only, type ParamsOf } from '../../db/pool.ts';
+import { only, type ParamsOf, type RowOf } from '../../db/pool.ts';
 import type { ApiKeyRow } from '../../db/statements.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { Lookups } from './lookups.ts';
@@ -12,15 +12,10 @@ export type KeyLine = Omit<ApiKeyRow, 'hash' | 'issuer_subject'>;
 /** `queues`: names, or prefixes with a `*`; null: all. `callsPerSecond`: of each process; null: any number. */
 export type NewKey = Omit<ParamsOf<'add_key'>, 'id' | 'hash'> & { role: Role };
 
-/** Whom a stream ticket stands for. */
-interface StreamHolder {
-  /** Its key's. */
+/** The holder of the key that a stream ticket stands for. */
+interface StreamHolder extends Pick<RowOf<'get_stream_ticket'>, 'name' | 'actor' | 'role' | 'subject' | 'queues'> {
+  /** The id of its key. */
   id: string;
-  name: string;
-  actor: string;
-  role: Role;
-  subject: string | null;
-  queues: string[] | null;
   /** The session that asked for it; the ticket ends with it. */
   session?: { hash: Buffer; expiresAt: Date };
 }

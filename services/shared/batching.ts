@@ -74,7 +74,9 @@ export function share<In, Out>(
 }
 
 interface RowSharingOptions<In, Row> extends SharingOptions<In> {
+  /** The key of a call. */
   call(input: In): unknown;
+  /** The key of a row. */
   row(row: Row): unknown;
 }
 
