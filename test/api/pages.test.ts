@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { type DocketChild, settingsFor, startChild } from '../support/child.ts';
 import { type Json, type Reply, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
-import { addTask, addTemplate, handed, inMs } from '../support/tasks.ts';
+import { addTask, addTemplate, handed } from '../support/tasks.ts';
+import { inMs } from '../support/times.ts';
 
 const PAGE = 4 * 1024 * 1024;
 /** A record's body that is nearly as large as a call may have. */

@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { fleissKappa, krippendorffAlpha, type TallyCount } from '../../domain/agreement.ts';
-import { addCases, claim, court, jurors, stats, voted, votes } from '../support/cases.ts';
-import { numbered } from '../support/client.ts';
+import { dice, numbered } from '../support/client.ts';
+import { csvRows } from '../support/csv.ts';
 import { askPython, pythonWith } from '../support/python.ts';
 import { startTestSystem } from '../support/system.ts';
-import { dice } from '../support/tickets.ts';
 
 const { api } = await startTestSystem();
+const { addCases, claim, court, jurors, stats, voted, votes } = api.cases;
 
 /** Votes by case. */
 type Cases = string[][];
@@ -56,12 +55,7 @@ function randomCases(seed: number, least: number, most: number): Cases {
 /** What 83 people said of a thousand items. */
 function realCases(): Cases {
   const by = new Map<string, string[]>();
-  const lines = readFileSync(new URL('../data/votes-binary.csv', import.meta.url), 'utf8')
-    .trim()
-    .split('\n')
-    .slice(1);
-  for (const [item = '', , answer = ''] of lines.map((line) => line.split(',')))
-    by.set(item, [...(by.get(item) ?? []), answer]);
+  for (const [item = '', , answer = ''] of csvRows('votes-binary.csv')) by.set(item, [...(by.get(item) ?? []), answer]);
   return [...by.values()];
 }
 
@@ -142,27 +136,22 @@ test('S2.8 neither is a number where nothing can be said', () => {
 
 test("S2.8 a court's statistics give both over the votes on its ended cases, hung ones with them", async () => {
   const options = ['x', 'y', 'z'];
-  await court(api, 'measured', { options, votesToWin: 3, panel: 5, strategy: { decide: 'majority' } });
-  expect(await stats(api, 'measured')).toMatchObject({ kappa: null, alpha: null });
-  const ids = numbered(12, 'case');
-  await jurors(api, 'measured', numbered(8));
-  await addCases(
-    api,
-    'measured',
-    ids.map((id) => ({ id, body: id })),
-  );
+  await court('measured', { options, votesToWin: 3, panel: 5, strategy: { decide: 'majority' } });
+  expect(await stats('measured')).toMatchObject({ kappa: null, alpha: null });
+  const [ids, people] = [numbered(12, 'case'), numbered(8)];
+  await jurors('measured', people);
+  await addCases('measured', ids);
   const die = dice(7);
-  // each goes on until there is nothing left for him
-  for (const juror of numbered(8))
+  // each goes on until there is nothing left for them
+  for (const juror of people)
     for (;;) {
-      const { case: handed, lease } = await claim(api, 'measured', juror);
+      const { case: handed, lease } = await claim('measured', juror);
       if (!handed) break;
-      const { id } = handed;
-      const leaning = options[Number(id.slice(4)) % 3] ?? '';
-      await voted(api, id, lease.token, die(10) < 5 ? leaning : (options[die(3)] ?? ''));
+      const leaning = options[Number(handed.id.slice(4)) % 3] ?? '';
+      await voted(handed.id, lease.token, die(10) < 5 ? leaning : (options[die(3)] ?? ''));
     }
-  const cast = await Promise.all(ids.map(async (id) => (await votes(api, id)).map((v) => v.option)));
-  const now = await stats(api, 'measured');
+  const cast = await Promise.all(ids.map(async (id) => (await votes(id)).map((v) => v.option)));
+  const now = await stats('measured');
   expect(now).toMatchObject({ open: 0, votes: cast.flat().length });
   expect(now.decided + now.hung).toBe(ids.length);
   expectClose(now.kappa, fleissKappa(distributionOf(cast)), 'kappa');

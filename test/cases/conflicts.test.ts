@@ -1,29 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ProblemCode } from '../../contract/problems.ts';
-import {
-  addCase,
-  addCases,
-  claim,
-  claimed,
-  court,
-  invitations,
-  jurors,
-  oneCase,
-  stats,
-  vote,
-  voted,
-  votes,
-} from '../support/cases.ts';
-import { eventually, type Json, numbered, repeat } from '../support/client.ts';
-import { createKey } from '../support/keys.ts';
+import { eventually, numbered, repeat } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, running } = await startTestSystem();
+const { api, keyed } = await startTestSystem();
+const { addCase, claim, claimed, court, events, invitations, judge, jurors, oneCase, openCourt, release } = api.cases;
+const { stats, vote, votes } = api.cases;
 
-const keyed = async (subject: string) =>
-  api.as((await createKey(running.runtime.db, { name: subject, role: 'reviewer', subject })).key);
+const reviewer = (name: string) => keyed('reviewer', name);
 
 /** Everybody who can be at odds with the case of `dispute`. */
 const PEOPLE = [
@@ -46,11 +32,9 @@ const PARTIES = [{ id: 'buyer' }, { id: 'seller' }, { id: 'witness', person: 'p-
 /** A case that one has voted on and another holds. */
 async function dispute(name: string, id: string, settings: object = {}) {
   const rules = { votesToWin: 5, ...settings };
-  await court(api, name, rules);
-  await jurors(api, name, PEOPLE);
-  await addCase(api, name, { id, parties: PARTIES });
-  await voted(api, id, (await claimed(api, name, 'voter')).token, 'buyer');
-  return { rules, held: await claimed(api, name, 'holder') };
+  await openCourt(name, rules, PEOPLE, [{ id, parties: PARTIES }]);
+  await judge(name, 'voter', 'buyer');
+  return { rules, held: await claimed(name, 'holder') };
 }
 
 const barred: [string, string, object][] = [
@@ -68,70 +52,59 @@ const barred: [string, string, object][] = [
 test('S2.3 no party, nobody who has voted, and no other account of theirs is handed the case', async () => {
   const { held } = await dispute('by-claim', 'claimed-1');
   for (const [who, juror, why] of barred) {
-    const answer = await claim(api, 'by-claim', juror);
+    const answer = await claim('by-claim', juror);
     expect(answer, who).toMatchObject({ case: null, lease: null, resumed: false, reasons: why });
-    const others = Object.entries(answer.reasons).filter(([name]) => !(name in why));
-    expect(
-      others.filter(([, n]) => n !== 0),
-      who,
-    ).toEqual([]);
+    expect(Object.fromEntries(Object.entries(answer.reasons).filter(([, n]) => n !== 0)), who).toEqual(why);
   }
   for (const again of ['holder', 'holder-2'])
-    expect(await claim(api, 'by-claim', again), again).toMatchObject({
-      case: { id: 'claimed-1', holds: 1 },
-      lease: { token: held.token },
-      resumed: true,
-      reasons: null,
+    expect(await claim('by-claim', again), again).toMatchObject({
+      ...{ case: { id: 'claimed-1', holds: 1 }, lease: { token: held.token }, resumed: true, reasons: null },
     });
-  expect(await claimed(api, 'by-claim', 'free')).toMatchObject({ id: 'claimed-1' });
-  expect(await oneCase(api, 'claimed-1')).toMatchObject({ holds: 2, tally: { buyer: 1 } });
+  expect(await claimed('by-claim', 'free')).toMatchObject({ id: 'claimed-1' });
+  expect(await oneCase('claimed-1')).toMatchObject({ holds: 2, tally: { buyer: 1 } });
 });
 
 test('S2.3 one person holds one case of a court, by whatever account, and another of another court', async () => {
   await dispute('one-hold', 'hold-1');
-  await addCase(api, 'one-hold', { id: 'hold-2' });
-  const ids = await Promise.all(['holder', 'holder-2', 'holder', 'holder-2'].map((j) => claimed(api, 'one-hold', j)));
+  await addCase('one-hold', { id: 'hold-2' });
+  const ids = await Promise.all(['holder', 'holder-2', 'holder', 'holder-2'].map((j) => claimed('one-hold', j)));
   expect(new Set(ids.map(({ token }) => token)).size).toBe(1);
   expect(new Set(ids.map(({ id }) => id))).toEqual(new Set(['hold-1']));
-  await court(api, 'one-hold-2');
-  await jurors(api, 'one-hold-2', PEOPLE);
-  await addCase(api, 'one-hold-2', { id: 'hold-3' });
-  expect(await claimed(api, 'one-hold-2', 'holder-2')).toMatchObject({ id: 'hold-3' });
+  await openCourt('one-hold-2', {}, PEOPLE, ['hold-3']);
+  expect(await claimed('one-hold-2', 'holder-2')).toMatchObject({ id: 'hold-3' });
 });
 
 test('S2.1 S2.3 nobody who is at odds with a case is invited to it', async () => {
   const { rules } = await dispute('by-invitation', 'invited-1');
   const assign = { jurors: 5, answerSeconds: 600 };
-  await court(api, 'by-invitation', { ...rules, mode: 'assign', assign });
+  await court('by-invitation', { ...rules, mode: 'assign', assign });
   // a round asks everybody who can be asked, so whoever it left out then was left out for good
-  await eventually(async () => (await invitations(api, 'free')).length === 1);
-  const { body } = await api.get('/v1/cases/invited-1/events?limit=500');
-  const invited = body.items.filter((e: Json) => e.type === 'invited').map((e: Json) => e.data.juror);
-  expect(invited).toEqual(['free']);
-  for (const { id } of PEOPLE.filter((p) => p.id !== 'free')) expect(await invitations(api, id), id).toEqual([]);
-  expect(await oneCase(api, 'invited-1')).toMatchObject({ holds: 2 });
+  await eventually(async () => (await invitations('free')).length === 1);
+  const invited = (await events('invited-1')).filter((e) => e.type === 'invited');
+  expect(invited.map((e) => e.data.juror)).toEqual(['free']);
+  for (const { id } of PEOPLE.filter((p) => p.id !== 'free')) expect(await invitations(id), id).toEqual([]);
+  expect(await oneCase('invited-1')).toMatchObject({ holds: 2 });
   // whom nothing stands against may wait for an invitation, but not ask
-  await jurors(api, 'by-invitation', [{ id: 'late-comer', invite: false }]);
-  const { reasons } = await claim(api, 'by-invitation', 'late-comer');
+  await jurors('by-invitation', [{ id: 'late-comer', invite: false }]);
+  const { reasons } = await claim('by-invitation', 'late-comer');
   expect(Object.entries(reasons).filter(([, n]) => n !== 0)).toEqual([['none', 1]]);
 });
 
 test('S2.3 a token that somebody else took is of no use to him', async () => {
   const { held } = await dispute('by-theft', 'stolen-1');
   for (const thief of ['buyer', 'buyer-2', 'seller-2', 'witness-2', 'voter', 'voter-2', 'away', 'stranger', 'free']) {
-    const key = await keyed(thief);
-    const calls = [
-      await vote(key, 'stolen-1', held.token, 'seller'),
-      await key.post('/v1/cases/stolen-1/renew', { token: held.token }),
-      await key.post('/v1/cases/stolen-1/release', { token: held.token }),
-    ];
-    for (const call of calls) expectProblem(call, thief, 'forbidden');
+    const key = await reviewer(thief);
+    expectProblem(await key.cases.vote('stolen-1', held.token, 'seller'), thief, 'forbidden');
+    for (const call of ['renew', 'release'])
+      expectProblem(await key.post(`/v1/cases/stolen-1/${call}`, { token: held.token }), thief, 'forbidden');
   }
-  expect(await oneCase(api, 'stolen-1')).toMatchObject({ holds: 1, tally: { buyer: 1, seller: 0 } });
+  expect(await oneCase('stolen-1')).toMatchObject({ holds: 1, tally: { buyer: 1, seller: 0 } });
   // his own other account may: it is one vote of one person all the same
-  expect(await voted(await keyed('holder-2'), 'stolen-1', held.token, 'seller')).toMatchObject({ counted: true });
-  expect(await votes(api, 'stolen-1')).toMatchObject([{ juror: 'holder', option: 'seller' }, { juror: 'voter' }]);
-  expect((await claim(api, 'by-theft', 'holder-2')).reasons).toMatchObject({ voted: 1 });
+  expect(await (await reviewer('holder-2')).cases.voted('stolen-1', held.token, 'seller')).toMatchObject({
+    counted: true,
+  });
+  expect(await votes('stolen-1')).toMatchObject([{ juror: 'holder', option: 'seller' }, { juror: 'voter' }]);
+  expect((await claim('by-theft', 'holder-2')).reasons).toMatchObject({ voted: 1 });
 });
 
 const without = (id: string) => PEOPLE.filter((p) => p.id !== id);
@@ -150,21 +123,15 @@ test.each(meanwhile)(
   async (what, list, why) => {
     const name = what.replaceAll(' ', '-');
     const { held } = await dispute(name, name);
-    await jurors(api, name, list, { list: 'tomorrow', final: true });
-    for (const option of ['seller', 'seller', 'buyer'])
-      expectProblem(await vote(api, name, held.token, option), what, why);
-    expect(await oneCase(api, name)).toMatchObject({
-      holds: 0,
-      votesLeft: 4,
-      tally: { buyer: 1, seller: 0 },
-      wasted: 0,
-    });
-    expect(await stats(api, name)).toMatchObject({ votes: 1, wasted: 0 });
-    expect(await claimed(api, name, 'free')).toMatchObject({ id: name });
+    await jurors(name, list, { list: 'tomorrow', final: true });
+    for (const option of ['seller', 'seller', 'buyer']) expectProblem(await vote(name, held.token, option), what, why);
+    expect(await oneCase(name)).toMatchObject({ holds: 0, votesLeft: 4, tally: { buyer: 1, seller: 0 }, wasted: 0 });
+    expect(await stats(name)).toMatchObject({ votes: 1, wasted: 0 });
+    expect(await claimed(name, 'free')).toMatchObject({ id: name });
     // of no use for ever after, also when the list of the day after has him back
-    await jurors(api, name, PEOPLE, { list: 'day-after', final: true });
-    expectProblem(await vote(api, name, held.token, 'seller'), what, 'lease_lost');
-    expect(await claimed(api, name, 'holder')).toMatchObject({ id: name });
+    await jurors(name, PEOPLE, { list: 'day-after', final: true });
+    expectProblem(await vote(name, held.token, 'seller'), what, 'lease_lost');
+    expect(await claimed(name, 'holder')).toMatchObject({ id: name });
   },
 );
 
@@ -173,22 +140,16 @@ const TO_WIN = 9;
 
 /** 300 jurors at once: each reads what he is given for a moment and votes, until nothing is left to judge. */
 async function rush(name: string, overbook: number) {
-  await court(api, name, { votesToWin: TO_WIN, overbook });
   const people = numbered(300, `${name}-`);
-  await jurors(api, name, people);
-  await addCases(
-    api,
-    name,
-    repeat(CASES, (n) => ({ id: `${name}-${n}`, body: n })),
-  );
+  await openCourt(name, { votesToWin: TO_WIN, overbook }, people, numbered(CASES, `${name}-`));
   let late = 0;
   await Promise.all(
     people.map(async (juror) => {
       for (;;) {
-        const { case: given, lease, reasons } = await claim(api, name, juror);
+        const { case: given, lease, reasons } = await claim(name, juror);
         if (given) {
           await sleep(Math.random() * 100);
-          const { status, body } = await vote(api, given.id, lease.token, Math.random() < 0.5 ? 'buyer' : 'seller');
+          const { status, body } = await vote(given.id, lease.token, Math.random() < 0.5 ? 'buyer' : 'seller');
           if (status === 200) expect(body.counted).toBe(true);
           else {
             expect(body).toMatchObject({ status: 409, code: 'not_open', state: 'decided' });
@@ -199,14 +160,14 @@ async function rush(name: string, overbook: number) {
       }
     }),
   );
-  const cases = await Promise.all(repeat(CASES, (n) => oneCase(api, `${name}-${n}`)));
+  const cases = await Promise.all(repeat(CASES, (n) => oneCase(`${name}-${n}`)));
   for (const { state, winner, tally, holds } of cases) {
     expect({ state, holds }).toEqual({ state: 'decided', holds: 0 });
     expect(tally[winner]).toBe(TO_WIN);
     expect(Math.min(tally.buyer, tally.seller)).toBeLessThan(TO_WIN);
   }
   const wasted = cases.reduce((sum, one) => sum + one.wasted, 0);
-  expect((await stats(api, name)).wasted).toBe(wasted);
+  expect((await stats(name)).wasted).toBe(wasted);
   return { wasted, late };
 }
 
@@ -219,3 +180,52 @@ test('S2.6 with over-booking what is wasted is counted, once each', async () => 
   expect(late).toBeGreaterThan(0);
   expect(wasted).toBe(late);
 }, 180_000);
+
+const BLIND = { state: 'open', tally: { buyer: 0, seller: 0 }, votesLeft: 3, winner: null, holds: 1, wasted: 0 };
+
+test('S2.3 a juror sees nothing of how others vote before their own vote, and all of it after the end', async () => {
+  const sent = { id: 'blind-1', parties: [{ id: 'anna' }, { id: 'ben' }], body: { about: 'a shoe' } };
+  await openCourt('blind', { votesToWin: 3, overbook: 1 }, ['first', 'second', 'third', 'reader'], [sent]);
+  await judge('blind', 'first', 'buyer');
+  const reader = await reviewer('reader');
+  const { case: handed, lease } = await reader.cases.claimOwn('blind');
+  expect(handed).toMatchObject({ ...BLIND, id: 'blind-1', body: { about: 'a shoe' }, parties: [] });
+  expect(await reader.cases.oneCase('blind-1')).toEqual(handed);
+  expect(await reader.cases.release('blind-1', lease.token)).toMatchObject({ ...BLIND, holds: 0 });
+
+  const again = await reader.cases.claimOwn('blind');
+  const after = (await reader.cases.voted('blind-1', again.lease.token, 'seller')).case;
+  expect(after).toMatchObject({ ...BLIND, holds: 0, tally: { buyer: 0, seller: 1 }, votesLeft: 2 });
+  expect(await reader.cases.oneCase('blind-1')).toEqual(after);
+  for (const juror of ['second', 'third']) await judge('blind', juror, 'buyer');
+  expect(await reader.cases.oneCase('blind-1')).toMatchObject({
+    ...{ state: 'decided', winner: 'buyer', tally: { buyer: 3, seller: 1 }, votesLeft: 0 },
+  });
+  // the fields are those of any other case
+  expect(Object.keys(handed).sort()).toEqual(Object.keys(await oneCase('blind-1')).sort());
+});
+
+test('S2.3 a juror reads no case that they do not hold and have not voted on, a party least of all', async () => {
+  const people = ['holder', 'idle', { id: 'anna-2', person: 'anna' }, 'left'];
+  await openCourt('others', { votesToWin: 3, leaseSeconds: 600 }, people, [
+    { id: 'others-1', parties: [{ id: 'anna' }] },
+  ]);
+  const { token } = await claimed('others', 'left');
+  await release('others-1', token);
+  await claimed('others', 'holder');
+  for (const who of ['idle', 'anna', 'anna-2', 'left', 'stranger'])
+    expectProblem(await (await reviewer(who)).get('/v1/cases/others-1'), who, 'not_found');
+  expectProblem(await (await reviewer('guesser')).get('/v1/cases/no-such-case'), 'none', 'not_found');
+  expect(await (await reviewer('holder')).cases.oneCase('others-1')).toMatchObject({ holds: 1 });
+});
+
+test('S2.3 an app and a producer see all of a case, as do their calls for jurors', async () => {
+  await openCourt('trusted', { votesToWin: 3 }, ['one', 'two'], [{ id: 'trusted-1', parties: [{ id: 'anna' }] }]);
+  const app = await keyed('agent', 'app');
+  await app.cases.voted('trusted-1', (await app.cases.claimed('trusted', 'one')).token, 'buyer');
+  const { case: handed } = await app.cases.claim('trusted', 'two');
+  const whole = { tally: { buyer: 1, seller: 0 }, votesLeft: 2, holds: 1, parties: [{ id: 'anna' }] };
+  expect(handed).toMatchObject(whole);
+  for (const caller of [app, await keyed('producer', 'shop')])
+    expect(await caller.cases.oneCase('trusted-1')).toMatchObject({ ...whole, version: handed.version });
+});

@@ -1,152 +1,192 @@
 import { expect, test } from 'vitest';
-import {
-  addCase,
-  addCases,
-  claim,
-  claimed,
-  court,
-  insist,
-  jurors,
-  oneCase,
-  stats,
-  vote,
-  voted,
-} from '../support/cases.ts';
-import { type Json, numbered } from '../support/client.ts';
+import { eventually, insist, type Json, numbered, walk } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
+import { msBetween } from '../support/times.ts';
 
 const { api } = await startTestSystem();
-
-const judged = async (name: string, juror: string, option: string): Promise<Json> => {
-  const { id, token } = await claimed(api, name, juror);
-  return (await voted(api, id, token, option)).case;
-};
+const { addCase, addCases, claim, claimed, court, judge, jurors, oneCase, openCourt, stats, vote, voted } = api.cases;
 
 const dryRun = async (name: string, settings: object): Promise<string[]> =>
   insist(await api.put(`/v1/courts/${name}`, { ...settings, dryRun: true }), 'dry run', 200).wouldDecide;
 
 /** The cases that claims of new jurors lead to, in their order. */
 async function order(name: string, n: number, prefix: string): Promise<string[]> {
-  await jurors(api, name, numbered(n, prefix));
+  await jurors(name, numbered(n, prefix));
   const ids = [];
-  for (const juror of numbered(n, prefix)) ids.push((await claim(api, name, juror)).case?.id ?? 'nothing');
+  for (const juror of numbered(n, prefix)) ids.push((await claim(name, juror)).case?.id ?? 'nothing');
   return ids;
 }
 
 test('S2.8 a dry run says what new rules would decide, and changes nothing; the rules themselves then decide that', async () => {
   const rules = { votesToWin: 4, overbook: 1, strategy: { pick: 'oldest' } };
   const lower = { ...rules, votesToWin: 2 };
-  await court(api, 'lower', rules);
-  await jurors(api, 'lower', numbered(8));
-  await addCase(api, 'lower', { id: 'two' });
-  for (const [juror, option] of [['j0', 'buyer'] as const, ['j1', 'buyer'] as const, ['j2', 'seller'] as const])
-    await judged('lower', juror, option);
+  await openCourt('lower', rules, numbered(8), ['two']);
+  for (const [n, option] of ['buyer', 'buyer', 'seller'].entries()) await judge('lower', `j${n}`, option);
   const reading = await openStream(api, 'juror=j3');
-  const held = await claimed(api, 'lower', 'j3');
+  const held = await claimed('lower', 'j3');
   expect(held.id).toBe('two');
-  await addCase(api, 'lower', { id: 'none' });
-  const before = [await oneCase(api, 'two'), await oneCase(api, 'none'), (await api.get('/v1/courts/lower')).body];
+  await addCase('lower', { id: 'none' });
+  const shown = async () => [await oneCase('two'), await oneCase('none'), (await api.get('/v1/courts/lower')).body];
+  const before = await shown();
   expect(before).toMatchObject([{ votesLeft: 2, holds: 1 }, { votesLeft: 4 }, { votesToWin: 4 }]);
   expect(await dryRun('lower', lower)).toEqual(['two']);
   expect(await dryRun('lower', { ...lower, votesToWin: 3 })).toEqual([]);
   expect(await dryRun('nowhere', lower)).toEqual([]);
   expect((await api.get('/v1/courts/nowhere')).status).toBe(404);
-  const after = [await oneCase(api, 'two'), await oneCase(api, 'none'), (await api.get('/v1/courts/lower')).body];
-  expect(after).toEqual(before);
+  expect(await shown()).toEqual(before);
   expect(reading.events).toEqual([]);
 
-  await court(api, 'lower', lower);
+  await court('lower', lower);
   const two = { state: 'decided', winner: 'buyer', votesLeft: 0, holds: 0, tally: { buyer: 2, seller: 1 } };
-  expect(await oneCase(api, 'two')).toMatchObject(two);
-  expect(await oneCase(api, 'none')).toMatchObject({ state: 'open', votesLeft: 2 });
+  expect(await oneCase('two')).toMatchObject(two);
+  expect(await oneCase('none')).toMatchObject({ state: 'open', votesLeft: 2 });
   expect((await reading.first('lease_lost')).data).toMatchObject({ id: 'two', reason: 'decided' });
-  expectProblem(await vote(api, 'two', held.token, 'seller'), 'late', 'not_open');
-  expect(await stats(api, 'lower')).toMatchObject({ open: 1, decided: 1, votes: 3, wasted: 1 });
+  expectProblem(await vote('two', held.token, 'seller'), 'late', 'not_open');
+  expect(await stats('lower')).toMatchObject({ open: 1, decided: 1, votes: 3, wasted: 1 });
   // raised again: what is decided stays decided
-  await court(api, 'lower', rules);
-  expect(await oneCase(api, 'two')).toMatchObject({ ...two, wasted: 1 });
-  expect(await oneCase(api, 'none')).toMatchObject({ state: 'open', votesLeft: 4 });
+  await court('lower', rules);
+  expect(await oneCase('two')).toMatchObject({ ...two, wasted: 1 });
+  expect(await oneCase('none')).toMatchObject({ state: 'open', votesLeft: 4 });
 });
 
 test('S2.8 the strategy changes while cases run: a tie at the new line waits for one vote more', async () => {
   const rules = { votesToWin: 3, strategy: { pick: 'oldest' } };
-  await court(api, 'tie', rules);
-  await jurors(api, 'tie', numbered(6));
-  await addCase(api, 'tie', { id: 'tie-1' });
-  for (const [n, option] of ['buyer', 'seller', 'buyer', 'seller'].entries()) await judged('tie', `j${n}`, option);
-  const held = await claimed(api, 'tie', 'j4');
+  await openCourt('tie', rules, numbered(6), ['tie-1']);
+  for (const [n, option] of ['buyer', 'seller', 'buyer', 'seller'].entries()) await judge('tie', `j${n}`, option);
+  const held = await claimed('tie', 'j4');
   const lower = { ...rules, votesToWin: 2 };
   expect(await dryRun('tie', lower)).toEqual([]);
-  await court(api, 'tie', lower);
-  expect(await oneCase(api, 'tie-1')).toMatchObject({ state: 'open', votesLeft: 1, holds: 1 });
-  await court(api, 'tie', { ...lower, panel: 4, strategy: { ...rules.strategy, decide: 'majority' } });
+  await court('tie', lower);
+  expect(await oneCase('tie-1')).toMatchObject({ state: 'open', votesLeft: 1, holds: 1 });
+  await court('tie', { ...lower, panel: 4, strategy: { ...rules.strategy, decide: 'majority' } });
   // nobody can win in a panel of four any more, and its holder isn't heard
-  expect(await oneCase(api, 'tie-1')).toMatchObject({ state: 'hung', winner: null, holds: 0 });
-  expectProblem(await vote(api, 'tie-1', held.token, 'buyer'), 'hung', 'not_open');
+  expect(await oneCase('tie-1')).toMatchObject({ state: 'hung', winner: null, holds: 0 });
+  expectProblem(await vote('tie-1', held.token, 'buyer'), 'hung', 'not_open');
 });
 
 test('S2.5 S2.8 a raised overbook gives room at once, a lowered one takes nothing from who holds', async () => {
-  await court(api, 'room', { votesToWin: 1 });
-  await jurors(api, 'room', numbered(5));
-  await addCase(api, 'room', { id: 'room-1' });
-  const first = await claimed(api, 'room', 'j0');
-  expect((await claim(api, 'room', 'j1')).reasons).toMatchObject({ noVotesLeft: 1 });
-  await court(api, 'room', { votesToWin: 1, overbook: 2 });
-  for (const juror of ['j1', 'j2']) expect(await claimed(api, 'room', juror)).toMatchObject({ id: 'room-1' });
-  expect((await claim(api, 'room', 'j3')).reasons).toMatchObject({ noVotesLeft: 1 });
-  await court(api, 'room', { votesToWin: 1, overbook: 0 });
-  expect(await oneCase(api, 'room-1')).toMatchObject({ state: 'open', holds: 3, votesLeft: 1 });
-  expect((await claim(api, 'room', 'j4')).reasons).toMatchObject({ noVotesLeft: 1 });
+  await openCourt('room', { votesToWin: 1 }, numbered(5), ['room-1']);
+  const first = await claimed('room', 'j0');
+  expect((await claim('room', 'j1')).reasons).toMatchObject({ noVotesLeft: 1 });
+  await court('room', { votesToWin: 1, overbook: 2 });
+  for (const juror of ['j1', 'j2']) expect(await claimed('room', juror)).toMatchObject({ id: 'room-1' });
+  expect((await claim('room', 'j3')).reasons).toMatchObject({ noVotesLeft: 1 });
+  await court('room', { votesToWin: 1, overbook: 0 });
+  expect(await oneCase('room-1')).toMatchObject({ state: 'open', holds: 3, votesLeft: 1 });
+  expect((await claim('room', 'j4')).reasons).toMatchObject({ noVotesLeft: 1 });
   // more votes to win are more room, too
-  await court(api, 'room', { votesToWin: 4 });
-  expect(await claimed(api, 'room', 'j4')).toMatchObject({ id: 'room-1' });
-  expect(await voted(api, 'room-1', first.token, 'buyer')).toMatchObject({ counted: true, case: { votesLeft: 3 } });
+  await court('room', { votesToWin: 4 });
+  expect(await claimed('room', 'j4')).toMatchObject({ id: 'room-1' });
+  expect(await voted('room-1', first.token, 'buyer')).toMatchObject({ counted: true, case: { votesLeft: 3 } });
 });
 
 test('S2.8 another way to pick counts for the cases that wait already', async () => {
   const ids = numbered(12, 'w');
   const settings = (pick: string) => ({ votesToWin: 1000, strategy: { pick } });
-  await court(api, 'picked', settings('random'));
-  await addCases(
-    api,
-    'picked',
-    ids.map((id) => ({ id, body: id })),
-  );
+  await court('picked', settings('random'));
+  await addCases('picked', ids);
   const spread = async (prefix: string) => new Set(await order('picked', 20, prefix)).size;
   expect(await spread('a')).toBeGreaterThan(2);
-  await court(api, 'picked', settings('oldest'));
+  await court('picked', settings('oldest'));
   expect(await order('picked', 3, 'b')).toEqual(['w0', 'w0', 'w0']);
-  await court(api, 'picked', settings('random'));
+  await court('picked', settings('random'));
   expect(await spread('c')).toBeGreaterThan(2);
-  await court(api, 'picked', settings('closest'));
+  await court('picked', settings('closest'));
   expect(await order('picked', 2, 'd')).toEqual(['w0', 'w0']);
-  await court(api, 'picked', settings('random'));
+  await court('picked', settings('random'));
   expect(await spread('e')).toBeGreaterThan(2);
 });
 
 test('S2.10 fatigue: so many votes per person and day, changeable while it runs', async () => {
-  const limited = (votesPerDay: number | null) => court(api, 'tired', { votesToWin: 50, votesPerDay });
+  const limited = (votesPerDay: number | null) => court('tired', { votesToWin: 50, votesPerDay });
   await limited(2);
-  await jurors(api, 'tired', [{ id: 'one', person: 'p' }, { id: 'two', person: 'p' }, 'fresh']);
-  await addCases(
-    api,
-    'tired',
-    numbered(6, 't').map((id) => ({ id, body: id })),
-  );
-  await judged('tired', 'one', 'buyer');
-  await judged('tired', 'two', 'buyer');
+  await jurors('tired', [{ id: 'one', person: 'p' }, { id: 'two', person: 'p' }, 'fresh']);
+  await addCases('tired', numbered(6, 't'));
+  await judge('tired', 'one', 'buyer');
+  await judge('tired', 'two', 'buyer');
   for (const juror of ['one', 'two'])
-    expect(await claim(api, 'tired', juror), juror).toMatchObject({ case: null, reasons: { fatigue: 6, none: 0 } });
-  await claimed(api, 'tired', 'fresh');
+    expect(await claim('tired', juror), juror).toMatchObject({ case: null, reasons: { fatigue: 6, none: 0 } });
+  await claimed('tired', 'fresh');
   await limited(3);
-  const held = await claimed(api, 'tired', 'two');
+  const held = await claimed('tired', 'two');
   // what he was given he may finish
   await limited(1);
-  expect(await claim(api, 'tired', 'one')).toMatchObject({ resumed: true, lease: { token: held.token } });
-  expect(await voted(api, held.id, held.token, 'buyer')).toMatchObject({ counted: true });
-  expect((await claim(api, 'tired', 'one')).reasons).toMatchObject({ fatigue: 6 });
+  expect(await claim('tired', 'one')).toMatchObject({ resumed: true, lease: { token: held.token } });
+  expect(await voted(held.id, held.token, 'buyer')).toMatchObject({ counted: true });
+  expect((await claim('tired', 'one')).reasons).toMatchObject({ fatigue: 6 });
   await limited(null);
-  await claimed(api, 'tired', 'one');
+  await claimed('tired', 'one');
+});
+
+test('S2.8 new settings of a court with 8,000 open cases are answered soon, and decide first what they can decide', async () => {
+  const rules = { votesToWin: 5, strategy: { pick: 'oldest' } };
+  await openCourt('large', rules, numbered(3), ['leads-1', 'leads-2']);
+  for (const juror of ['j0', 'j1']) for (let n = 0; n < 2; n++) await judge('large', juror, 'buyer');
+  const ids = numbered(8_000, 'l');
+  for (let at = 0; at < ids.length; at += 1_000) await addCases('large', ids.slice(at, at + 1_000));
+  const began = performance.now();
+  await court('large', { ...rules, votesToWin: 2, overbook: 3, deadlineSeconds: 86_400 });
+  const tookMs = performance.now() - began;
+  for (const id of ['leads-1', 'leads-2'])
+    expect(await oneCase(id)).toMatchObject({ state: 'decided', winner: 'buyer', tally: { buyer: 2 } });
+  // before, each case was a step of its own: 3 to 13 s for 10,000 of them
+  expect(tookMs).toBeLessThan(2_500);
+  const last = await eventually(async () => {
+    const found = await oneCase('l7999');
+    return found.votesLeft === 2 && found;
+  });
+  expect(msBetween(last.createdAt, last.deadlineAt)).toBe(86_400_000);
+  expect((await claim('large', 'j2')).case).toMatchObject({ id: 'l0', votesLeft: 2, holds: 1 });
+}, 180_000);
+
+test('S2.8 settings put twice within a second: nothing is decided by the withdrawn ones', async () => {
+  const rules = { votesToWin: 3, strategy: { pick: 'oldest' } };
+  const ids = numbered(200, 'twice-');
+  await openCourt('twice', rules, numbered(4), ids);
+  for (let n = 0; n < ids.length; n++) await judge('twice', 'j0', 'buyer');
+  const withdrawn = court('twice', { ...rules, votesToWin: 1 });
+  while ((await api.get('/v1/courts/twice')).body.votesToWin !== 1);
+  const { updatedAt } = await court('twice', rules);
+  await withdrawn;
+  const decided = (await walk(api, '/v1/cases?court=twice&state=decided', 100)).map((one: Json) => one.decidedAt);
+  expect(decided.filter((at: string) => at > updatedAt)).toEqual([]);
+  const open = await walk(api, '/v1/cases?court=twice&state=open', 100);
+  for (const one of open) expect(one).toMatchObject({ tally: { buyer: 1 }, votesLeft: 2 });
+}, 180_000);
+
+test('S2.8 a vote that comes together with new settings goes by the old ones before they are replaced, or by the new ones', async () => {
+  const rules = (votesToWin: number) => ({ votesToWin, strategy: { pick: 'oldest' }, overbook: 10 });
+  await court('race', rules(1));
+  const ids = numbered(12, 'r');
+  await jurors('race', ids);
+  for (let round = 0; round < 5; round++) {
+    await addCases(
+      'race',
+      ids.map((id) => `${id}-${round}`),
+    );
+    const held = await Promise.all(ids.map((juror) => claimed('race', juror)));
+    const votes = held.map(({ id, token }) => vote(id, token, 'buyer'));
+    const { updatedAt } = await court('race', rules(5));
+    for (const { status } of await Promise.all(votes)) expect([200, 409]).toContain(status);
+    const { items } = insist(await api.get('/v1/cases?court=race&state=decided&limit=500'), 'cases', 200);
+    for (const one of items)
+      if (one.tally.buyer < 5) expect(one.decidedAt <= updatedAt, `${one.id} ${one.decidedAt} ${updatedAt}`).toBe(true);
+    const open = await walk(api, '/v1/cases?court=race&state=open', 100);
+    for (const one of open) await api.post(`/v1/cases/${one.id}/invalidate`, { reason: 'next round' });
+    await court('race', rules(1));
+  }
+});
+
+test('S2.7 S2.8 a deadline that new settings have taken away or put off hangs nothing', async () => {
+  await court('put-off', { deadlineSeconds: 3 });
+  await addCase('put-off', { id: 'put-off-1' });
+  await addCase('put-off', { id: 'put-off-own', deadlineSeconds: 2 });
+  await court('put-off', { deadlineSeconds: 3_600 });
+  await eventually(async () => (await oneCase('put-off-own')).state === 'hung');
+  const { createdAt, deadlineAt } = await oneCase('put-off-1');
+  expect(msBetween(createdAt, deadlineAt)).toBe(3_600_000);
+  await eventually(async () => Date.now() > Date.parse(createdAt) + 4_000);
+  expect(await oneCase('put-off-1')).toMatchObject({ state: 'open' });
 });

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { judge, type Rules, type Tally } from '../../domain/courts.ts';
-import { addCase, claim, claimed, court, jurors, oneCase, stats, vote, voted, votes } from '../support/cases.ts';
+import { judge as judgeTally, type Rules, type Tally } from '../../domain/courts.ts';
 import { numbered } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api } = await startTestSystem();
+const { addCase, claim, claimed, court, judge, jurors, oneCase, openCourt, release, stats, vote } = api.cases;
+const { voted, votes } = api.cases;
 const OPTIONS = ['a', 'b', 'c'];
 
 const plus = (tally: Tally, option: string): Tally => ({ ...tally, [option]: (tally[option] ?? 0) + 1 });
@@ -40,7 +41,7 @@ test('S2.2 S2.8 first-to: nobody wins with fewer than k votes, and votesLeft is 
     fc.property(tallies, rules, (tally, r) => {
       const winner = ahead(tally, r.votesToWin);
       const votesLeft = fewest(tally, r.votesToWin);
-      expect(judge('first-to', tally, r, 0)).toEqual({ winner, votesLeft, stage: 0, hung: false });
+      expect(judgeTally('first-to', tally, r, 0)).toEqual({ winner, votesLeft, stage: 0, hung: false });
     }),
     { numRuns: 300 },
   );
@@ -51,7 +52,7 @@ test('S2.8 majority: hung exactly when those of the panel who are left can make 
     fc.property(tallies, rules, (tally, r) => {
       const votesLeft = fewest(tally, r.votesToWin);
       const left = (r.panel ?? 2 * r.votesToWin - 1) - cast(tally);
-      const found = judge('majority', tally, r, 0);
+      const found = judgeTally('majority', tally, r, 0);
       expect(found).toMatchObject({ winner: ahead(tally, r.votesToWin), votesLeft });
       if (found.winner === null) expect(found.hung).toBe(votesLeft > left);
     }),
@@ -66,9 +67,9 @@ test('S2.8 supermajority: whatever the votes, it ends within two panels, with en
       const size = r.panel ?? Math.floor(1.5 * r.votesToWin);
       let [tally, stage]: [Tally, number] = [{}, 0];
       for (const option of ballot) {
-        const before = judge('supermajority', tally, r, stage);
+        const before = judgeTally('supermajority', tally, r, stage);
         tally = plus(tally, option);
-        const { winner, votesLeft, hung, stage: next } = judge('supermajority', tally, r, before.stage);
+        const { winner, votesLeft, hung, stage: next } = judgeTally('supermajority', tally, r, before.stage);
         const need = next === 0 ? r.votesToWin : size + 1;
         const room = (next === 0 ? size : 2 * size) - cast(tally);
         expect({ winner, votesLeft }).toEqual({ winner: ahead(tally, need), votesLeft: fewest(tally, need) });
@@ -94,40 +95,40 @@ test('S2.8 a name that no strategy has is refused, with those that there are', a
 });
 
 /** Jurors vote one after the other; the case after each vote. */
-async function ballot(name: string, id: string, options: string[]) {
+async function ballot(name: string, options: string[]) {
   const seen = [];
   for (const [n, option] of options.entries()) {
-    const { token } = await claimed(api, name, `j${n}`);
-    const { case: after } = await voted(api, id, token, option);
+    const after = await judge(name, `j${n}`, option);
     seen.push([after.state, after.winner, after.votesLeft]);
   }
   return seen;
 }
 
 test('S2.8 majority: a case in which nobody can win any more hangs with the vote that made it so', async () => {
-  await court(api, 'majority', { options: OPTIONS, votesToWin: 3, panel: 5, strategy: { decide: 'majority' } });
-  await jurors(api, 'majority', numbered(6));
-  await addCase(api, 'majority', { id: 'm1' });
-  expect(await ballot('majority', 'm1', ['a', 'b', 'b', 'a', 'c'])).toEqual([
+  await openCourt(
+    'majority',
+    { options: OPTIONS, votesToWin: 3, panel: 5, strategy: { decide: 'majority' } },
+    numbered(6),
+    ['m1'],
+  );
+  expect(await ballot('majority', ['a', 'b', 'b', 'a', 'c'])).toEqual([
     ['open', null, 2],
     ['open', null, 2],
     ['open', null, 1],
     ['open', null, 1],
     ['hung', null, 1],
   ]);
-  expect(await oneCase(api, 'm1')).toMatchObject({ decidedAt: null, endReason: 'nobody can win any more', holds: 0 });
-  await addCase(api, 'majority', { id: 'm2' });
+  expect(await oneCase('m1')).toMatchObject({ decidedAt: null, endReason: 'nobody can win any more', holds: 0 });
+  await addCase('majority', { id: 'm2' });
   const decided = ['decided', 'b', 0];
-  expect((await ballot('majority', 'm2', ['a', 'b', 'c', 'b', 'b'])).at(-1)).toEqual(decided);
-  expect(await stats(api, 'majority')).toMatchObject({ decided: 1, hung: 1, completionRate: 0.5, votes: 10 });
+  expect((await ballot('majority', ['a', 'b', 'c', 'b', 'b'])).at(-1)).toEqual(decided);
+  expect(await stats('majority')).toMatchObject({ decided: 1, hung: 1, completionRate: 0.5, votes: 10 });
 });
 
 test('S2.8 supermajority: what the first panel cannot decide, a second one of the same size does', async () => {
-  await court(api, 'super', { votesToWin: 3, panel: 3, strategy: { decide: 'supermajority' } });
-  await jurors(api, 'super', numbered(7));
-  await addCase(api, 'super', { id: 's1' });
+  await openCourt('super', { votesToWin: 3, panel: 3, strategy: { decide: 'supermajority' } }, numbered(7), ['s1']);
   // one of each: no three of the first three any more, so it needs four of six
-  expect(await ballot('super', 's1', ['buyer', 'seller', 'buyer', 'seller', 'buyer', 'buyer'])).toEqual([
+  expect(await ballot('super', ['buyer', 'seller', 'buyer', 'seller', 'buyer', 'buyer'])).toEqual([
     ['open', null, 2],
     ['open', null, 3],
     ['open', null, 2],
@@ -135,40 +136,40 @@ test('S2.8 supermajority: what the first panel cannot decide, a second one of th
     ['open', null, 1],
     ['decided', 'buyer', 0],
   ]);
-  await addCase(api, 'super', { id: 's2' });
-  const split = await ballot('super', 's2', ['buyer', 'seller', 'buyer', 'seller', 'buyer', 'seller']);
+  await addCase('super', { id: 's2' });
+  const split = await ballot('super', ['buyer', 'seller', 'buyer', 'seller', 'buyer', 'seller']);
   expect(split.at(-1)).toEqual(['hung', null, 1]);
-  await addCase(api, 'super', { id: 's3' });
-  expect((await ballot('super', 's3', ['seller', 'seller', 'seller'])).at(-1)).toEqual(['decided', 'seller', 0]);
+  await addCase('super', { id: 's3' });
+  expect((await ballot('super', ['seller', 'seller', 'seller'])).at(-1)).toEqual(['decided', 'seller', 0]);
 });
 
 /** The cases that new jurors are handed one after the other. */
 async function handed(name: string, n: number, prefix: string): Promise<string[]> {
   const all = numbered(n, prefix);
-  await jurors(api, name, all);
+  await jurors(name, all);
   const ids = [];
-  for (const juror of all) ids.push((await claim(api, name, juror)).case?.id ?? 'nothing');
+  for (const juror of all) ids.push((await claim(name, juror)).case?.id ?? 'nothing');
   return ids;
 }
 
 test('S2.8 pick oldest: in the order of their creation, and what is given back keeps its place', async () => {
-  await court(api, 'oldest', { votesToWin: 2, strategy: { pick: 'oldest' } });
-  for (const id of ['o1', 'o2', 'o3']) await addCase(api, 'oldest', { id });
+  await court('oldest', { votesToWin: 2, strategy: { pick: 'oldest' } });
+  for (const id of ['o1', 'o2', 'o3']) await addCase('oldest', { id });
   expect(await handed('oldest', 4, 'a')).toEqual(['o1', 'o1', 'o2', 'o2']);
-  const { id, token } = await claimed(api, 'oldest', 'a0');
-  await api.post(`/v1/cases/${id}/release`, { token });
+  const { id, token } = await claimed('oldest', 'a0');
+  await release(id, token);
   expect(await handed('oldest', 4, 'b')).toEqual(['o1', 'o3', 'o3', 'nothing']);
 });
 
 test('S2.8 pick closest: the case that needs the fewest votes goes first, equal ones by age', async () => {
-  await court(api, 'closest', { votesToWin: 4, strategy: { pick: 'closest' } });
-  for (const id of ['c1', 'c2', 'c3']) await addCase(api, 'closest', { id });
-  await jurors(api, 'closest', numbered(3));
-  for (const juror of ['j0', 'j1']) await voted(api, 'c1', (await claimed(api, 'closest', juror)).token, 'buyer');
-  expect((await oneCase(api, 'c1')).votesLeft).toBe(2);
-  const second = await claimed(api, 'closest', 'j0');
+  await court('closest', { votesToWin: 4, strategy: { pick: 'closest' } });
+  for (const id of ['c1', 'c2', 'c3']) await addCase('closest', { id });
+  await jurors('closest', numbered(3));
+  for (const juror of ['j0', 'j1']) await judge('closest', juror, 'buyer');
+  expect((await oneCase('c1')).votesLeft).toBe(2);
+  const second = await claimed('closest', 'j0');
   expect(second.id).toBe('c2');
-  await voted(api, 'c2', second.token, 'seller');
+  await voted('c2', second.token, 'seller');
   expect(await handed('closest', 10, 'c')).toEqual([
     ...['c1', 'c1', 'c2', 'c2', 'c2'],
     ...['c3', 'c3', 'c3', 'c3', 'nothing'],
@@ -177,8 +178,8 @@ test('S2.8 pick closest: the case that needs the fewest votes goes first, equal 
 
 test('S2.8 pick random: all have their chance, whatever their age', async () => {
   const ids = numbered(20, 'r');
-  await court(api, 'random', { votesToWin: 100, strategy: { pick: 'random' } });
-  for (const id of ids) await addCase(api, 'random', { id });
+  await court('random', { votesToWin: 100, strategy: { pick: 'random' } });
+  for (const id of ids) await addCase('random', { id });
   const seen = await handed('random', 40, 'd');
   // the chance that three quarters of them go out to nobody is far below one in a billion
   expect(new Set(seen).size).toBeGreaterThan(5);
@@ -186,28 +187,24 @@ test('S2.8 pick random: all have their chance, whatever their age', async () => 
 });
 
 test('S2.6 S2.8 lateVotes record: a vote that came too late is kept, does not count and is counted as wasted', async () => {
-  await court(api, 'recorded', { votesToWin: 1, overbook: 2, lateVotes: 'record' });
-  await jurors(api, 'recorded', numbered(3));
-  await addCase(api, 'recorded', { id: 'late-1' });
-  const held = [];
-  for (const juror of numbered(3)) held.push((await claimed(api, 'recorded', juror)).token);
-  const [first = '', second = '', third = ''] = held;
-  await voted(api, 'late-1', first, 'buyer');
-  const late = {
-    counted: false,
-    case: { state: 'decided', winner: 'buyer', tally: { buyer: 1, seller: 0 }, wasted: 1 },
-  };
-  for (let n = 0; n < 2; n++) expect(await voted(api, 'late-1', second, 'seller')).toMatchObject(late);
-  expectProblem(await vote(api, 'late-1', second, 'buyer'), 'another option', 'not_open');
-  expect(await voted(api, 'late-1', first, 'buyer')).toMatchObject({ counted: true });
+  await openCourt('recorded', { votesToWin: 1, overbook: 2, lateVotes: 'record' }, numbered(3), ['late-1']);
+  const tokens = [];
+  for (const juror of numbered(3)) tokens.push((await claimed('recorded', juror)).token);
+  const [first = '', second = '', third = ''] = tokens;
+  await voted('late-1', first, 'buyer');
+  const ended = { state: 'decided', winner: 'buyer', tally: { buyer: 1, seller: 0 }, wasted: 1 };
+  for (let n = 0; n < 2; n++)
+    expect(await voted('late-1', second, 'seller')).toMatchObject({ counted: false, case: ended });
+  expectProblem(await vote('late-1', second, 'buyer'), 'another option', 'not_open');
+  expect(await voted('late-1', first, 'buyer')).toMatchObject({ counted: true });
   // the newest first
-  expect(await votes(api, 'late-1')).toMatchObject([
+  expect(await votes('late-1')).toMatchObject([
     { juror: 'j1', option: 'seller', counted: false },
     { juror: 'j0', option: 'buyer', counted: true },
   ]);
-  expect(await stats(api, 'recorded')).toMatchObject({ votes: 1, wasted: 1, wastedLastHour: 1 });
-  await court(api, 'recorded', { votesToWin: 1, overbook: 2, lateVotes: 'refuse' });
-  expectProblem(await vote(api, 'late-1', third, 'seller'), 'refused', 'not_open');
-  expect(await oneCase(api, 'late-1')).toMatchObject({ wasted: 2 });
-  expect(await votes(api, 'late-1')).toHaveLength(2);
+  expect(await stats('recorded')).toMatchObject({ votes: 1, wasted: 1, wastedLastHour: 1 });
+  await court('recorded', { votesToWin: 1, overbook: 2, lateVotes: 'refuse' });
+  expectProblem(await vote('late-1', third, 'seller'), 'refused', 'not_open');
+  expect(await oneCase('late-1')).toMatchObject({ wasted: 2 });
+  expect(await votes('late-1')).toHaveLength(2);
 });

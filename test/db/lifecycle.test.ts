@@ -17,13 +17,12 @@ import {
   complete,
   completed,
   deleteTask,
-  HOUR_MS,
   handed,
-  inMs,
   patchTask,
   putGroup,
 } from '../support/tasks.ts';
 import { add, configure, decide, withToken } from '../support/tickets.ts';
+import { HOUR_MS, inMs } from '../support/times.ts';
 
 // What is due is done by this file alone, so that each step is seen.
 const { api, sql, databaseUrl } = await startTestSystem({ DOCKET_PACEMAKER: 'off' });

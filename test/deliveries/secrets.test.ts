@@ -10,8 +10,9 @@ import { job } from '../support/jobs.ts';
 import { opened, SECRET, startReceiver } from '../support/receiver.ts';
 import { put, tell } from '../support/reviews.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
-import { addTask, addTemplate, completed, HOUR_MS, handed, inMs } from '../support/tasks.ts';
+import { addTask, addTemplate, completed, handed } from '../support/tasks.ts';
 import { add, configure, decide } from '../support/tickets.ts';
+import { HOUR_MS, inMs } from '../support/times.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
 const [old, fresh] = [newKey(), newKey()];

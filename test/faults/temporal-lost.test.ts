@@ -7,7 +7,8 @@ import { poison } from '../support/poison.ts';
 import { published } from '../support/published.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
-import { addTask, addTemplate, HOUR_MS, inMs } from '../support/tasks.ts';
+import { addTask, addTemplate } from '../support/tasks.ts';
+import { HOUR_MS, inMs } from '../support/times.ts';
 
 const temporal = await OwnTemporal.start();
 const stores = await temporal.stores();

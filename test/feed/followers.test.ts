@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
 import type { Mover } from '../../db/pool.ts';
-import { type Client, numbered, repeat } from '../support/client.ts';
+import { type Client, dice, numbered, repeat } from '../support/client.ts';
 import { openTestDb } from '../support/database.ts';
 import { arrived, expectWhole, follow, note, pending } from '../support/feed.ts';
 import { addNew, settle } from '../support/rows.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
-import { dice } from '../support/tickets.ts';
 
 const EVENTS = 100_000;
 const CONNECTIONS = 16;

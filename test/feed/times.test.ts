@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { eventTypes, eventually, type Json } from '../support/client.ts';
 import { wholeFeed } from '../support/feed.ts';
 import { startTestSystem } from '../support/system.ts';
-import { addTask, addTemplate, inMs, patchTask } from '../support/tasks.ts';
+import { addTask, addTemplate, patchTask } from '../support/tasks.ts';
 import { add, claim, configure, events } from '../support/tickets.ts';
+import { inMs } from '../support/times.ts';
 
 const { api } = await startTestSystem();
 const DAY = /\d{4}-\d\d-\d\d/;

@@ -3,27 +3,22 @@ import { expect, test } from 'vitest';
 import { Wire } from '../beanstalkd/wire.ts';
 import { eventually, type Json, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
+import { msBetween } from '../support/times.ts';
 
 // neither a pacemaker nor a worker: nothing but a pop hands out what is due
-const { api, running, sql } = await startTestSystem({ DOCKET_PACEMAKER: 'off', BEANSTALKD_PORT: '0' }, { role: 'api' });
-
-async function job(command: string, fields: object, from = api): Promise<Json> {
-  const { status, body } = await from.post('/v1/jobs', { command, ...fields });
-  expect(status).toBe(200);
-  return body;
-}
-
+const { api, cell, running } = await startTestSystem(
+  { DOCKET_PACEMAKER: 'off', BEANSTALKD_PORT: '0' },
+  { role: 'api' },
+);
+const { events, job, oneJob, stats } = api.jobs;
 const add = (topic: string, id: string, more: object = {}) =>
   job('add', { topic, id, delay: 0, TTR: 60, body: id, ...more });
 const pop = async (topic: string | string[], count: number): Promise<string[]> =>
   (await job('pop', { topic, count })).jobs.map((j: Json) => j.id);
 const overdue = (topic: string, n: number) =>
   eventually(async () => {
-    const [row] = await sql(
-      `select count(*)::integer as n from item where queue = $1 and state = 'delayed' and available_at < clock_timestamp()`,
-      [topic],
-    );
-    return row?.n === n;
+    const due = "queue = $1 and state = 'delayed' and available_at < clock_timestamp()";
+    return (await cell(`select count(*)::integer from item where ${due}`, [topic])) === n;
   });
 
 test('S3.1 a job is handed out when its delay is over though no clock has come by, never early', async () => {
@@ -34,11 +29,11 @@ test('S3.1 a job is handed out when its delay is over though no clock has come b
     return first;
   });
   expect(popped).toMatchObject({ id: 'soon', attempt: 1 });
-  const { availableAt } = (await api.get('/v1/jobs/soon')).body;
-  const { items } = (await api.get('/v1/jobs/soon/events')).body;
-  expect(items.map((e: Json) => e.type)).toEqual(['created', 'reserved']);
-  expect(Date.parse(items[1].at)).toBeGreaterThanOrEqual(Date.parse(availableAt));
-  expect((await api.get('/v1/topics/alone/stats')).body).toMatchObject({ delayed: 1, ready: 0, reserved: 1 });
+  const { availableAt } = await oneJob('soon');
+  const [created, reserved] = await events('soon');
+  expect([created?.type, reserved?.type]).toEqual(['created', 'reserved']);
+  expect(msBetween(availableAt, reserved?.at)).toBeGreaterThanOrEqual(0);
+  expect(await stats('alone')).toMatchObject({ delayed: 1, ready: 0, reserved: 1 });
   expect(await job('finish', { id: 'soon', token: popped.token })).toMatchObject({ success: true });
 });
 
@@ -82,21 +77,19 @@ test('S3.1 S3.2 of a crowd that is due at once each goes to one consumer, while 
   const both = await startTestSystem({}, { role: 'api' });
   const jobs = repeat(3_000, (n) => ({ topic: 'crowd', id: `c-${n}`, delay: 3, TTR: 600, body: n }));
   for (let at = 0; at < jobs.length; at += 1_000)
-    expect((await job('add', { jobs: jobs.slice(at, at + 1_000) }, both.api)).success).toBe(true);
+    expect((await both.api.jobs.job('add', { jobs: jobs.slice(at, at + 1_000) })).success).toBe(true);
   const got: string[] = [];
   const consume = async (count: number) => {
     while (got.length < jobs.length) {
-      const { jobs: popped } = await job('pop', { topic: 'crowd', count }, both.api);
+      const { jobs: popped } = await both.api.jobs.job('pop', { topic: 'crowd', count });
       got.push(...popped.map((j: Json) => j.id));
       if (popped.length === 0) await sleep(20);
     }
   };
   await Promise.all([1, 1, 7, 100].map(consume));
   expect(new Set(got).size).toBe(jobs.length);
-  const [early] = await both.sql(
-    `select count(*)::integer as n from event e join item i on i.kind = e.kind and i.id = e.item_id
-      where e.kind = 'job' and e.type in ('available', 'reserved') and e.at < i.available_at`,
-  );
-  expect(early).toEqual({ n: 0 });
-  expect((await both.api.get('/v1/topics/crowd/stats')).body).toMatchObject({ delayed: 0, ready: 0, reserved: 3_000 });
+  const early = `select count(*)::integer from event e join item i on i.kind = e.kind and i.id = e.item_id
+    where e.kind = 'job' and e.type in ('available', 'reserved') and e.at < i.available_at`;
+  expect(await both.cell(early)).toBe(0);
+  expect(await both.api.jobs.stats('crowd')).toMatchObject({ delayed: 0, ready: 0, reserved: 3_000 });
 }, 60_000);

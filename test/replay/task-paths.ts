@@ -1,6 +1,7 @@
 import { eventually } from '../support/client.ts';
 import type { TestSystem } from '../support/system.ts';
-import { addTask, addTemplate, completed, HOUR_MS, handed, inMs } from '../support/tasks.ts';
+import { addTask, addTemplate, completed, handed } from '../support/tasks.ts';
+import { HOUR_MS, inMs } from '../support/times.ts';
 import { type Path, path } from './paths.ts';
 
 /** Where the occurrence of a path lies: its workflow is named after it. */

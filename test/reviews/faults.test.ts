@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { type DocketChild, settingsFor, startChild } from '../support/child.ts';
 import { eventually, type Json } from '../support/client.ts';
 import { OwnTemporal } from '../support/own.ts';
-import { drop, logOf, put, stores as storesOf } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { oracle, type Sent, targetsOf } from './oracle.ts';
 
 const temporal = await OwnTemporal.start();
 const stores = await temporal.stores();
 const { api, sql } = await startTestSystem({}, { role: 'api', stores });
+const { drop, logOf, put } = api.reviews;
 const env = settingsFor(stores);
 
 const REVIEWS = 20;
@@ -23,7 +23,7 @@ async function flood(name: string, from: number, to: number): Promise<void> {
     for (let n = next++; n < to; n = next++) {
       const auditTime = new Date(START + ((n * 7919) % 1000) * 10).toISOString();
       const target = [{ kind: 'text' }, { kind: 'picture', targetId: `${name}-${n % REVIEWS}-p` }][n % 3 === 0 ? 0 : 1];
-      await drop(api, `${name}-${n % REVIEWS}`, { ...target, status: n, auditTime, callbackId: `${name}-${n}` });
+      await drop(`${name}-${n % REVIEWS}`, { ...target, status: n, auditTime, callbackId: `${name}-${n}` });
     }
   };
   await Promise.all(Array.from({ length: 8 }, work));
@@ -34,7 +34,7 @@ const applied = async () =>
 
 async function create(name: string): Promise<void> {
   for (let n = 0; n < REVIEWS; n++)
-    await put(api, `${name}-${n}`, { text: { status: 0 }, pictures: [{ id: `${name}-${n}-p`, status: 0 }] });
+    await put(`${name}-${n}`, { text: { status: 0 }, pictures: [{ id: `${name}-${n}-p`, status: 0 }] });
 }
 
 /** Every callback has one line, in the order of arrival, with the outcome that the oracle says. */
@@ -46,7 +46,7 @@ async function complete(name: string, total: number): Promise<void> {
   const seen = new Set<string>();
   for (let n = 0; n < REVIEWS; n++) {
     const id = `${name}-${n}`;
-    const log = await logOf(api, id);
+    const log = await logOf(id);
     const before = new Map([
       ['text/', 0],
       [`picture/${id}-p`, 0],
@@ -60,7 +60,7 @@ async function complete(name: string, total: number): Promise<void> {
       log.map((l) => Date.parse(l.receivedAt)).sort((a, b) => a - b),
     );
     expect(targetsOf((await api.get(`/v1/reviews/${id}`)).body)).toEqual(targets);
-    expect((await storesOf(api, id)).inStep).toBe(true);
+    expect((await api.reviews.stores(id)).inStep).toBe(true);
     for (const line of log) seen.add(line.callbackId);
   }
   expect(seen.size).toBe(total);
@@ -91,7 +91,7 @@ test('S1.2 Temporal down while callbacks come: all are taken, and all are applie
   temporal.kill();
   for (let next = 200; next < 400; next++) {
     const id = `down-${next % REVIEWS}`;
-    await drop(api, id, {
+    await drop(id, {
       kind: 'text',
       status: next,
       auditTime: new Date(START + next * 100).toISOString(),

@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import pg from 'pg';
 import { expect, test } from 'vitest';
 
 import { eventually, type Json, numbered, type Reply, repeat } from '../support/client.ts';
+import { onDatabase } from '../support/database.ts';
 import { byNight } from '../support/nightly.ts';
-import { drop, logOf, put, stores, tell } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
+import { inMs } from '../support/times.ts';
 import { oracle, type Sent, targetsOf } from './oracle.ts';
 
 const { api, databaseUrl, sql, running } = await startTestSystem();
+const { drop, logOf, put, review, stores, tell } = api.reviews;
 
 const trace: Json = JSON.parse(readFileSync(new URL('../data/review-callback-trace.json', import.meta.url), 'utf8'));
 const ROUNDS = byNight(1_000, 250);
@@ -18,24 +19,24 @@ const part = ({ id, status }: Json) => ({ id, status });
 test('S1.7 the printed trace leads to exactly its outcomes, statuses and log', async () => {
   const id = trace.reviewId;
   const written = { text: { status: trace.initial.text }, pictures: trace.initial.pictures, replies: [] };
-  await put(api, id, written);
+  await put(id, written);
   const expected: Json[] = [];
   for (const step of trace.steps) {
     if (step.edit) {
-      await put(api, id, written, 200);
+      await put(id, written, 200);
       expected.push({ kind: 'edit', outcome: 'edited' });
     } else {
       const { kind, targetId, status, auditTime } = step;
-      const answer = await tell(api, id, { kind, targetId, status, auditTime, callbackId: `log-${step.logId}` });
+      const answer = await tell(id, { kind, targetId, status, auditTime, callbackId: `log-${step.logId}` });
       expect(answer, step.logId).toEqual({ callbackId: `log-${step.logId}`, outcome: step.expected });
       expected.push({ callbackId: `log-${step.logId}`, kind, status, auditTime, outcome: step.expected });
     }
-    expect((await stores(api, id)).inStep).toBe(true);
+    expect((await stores(id)).inStep).toBe(true);
   }
-  const { body } = await api.get(`/v1/reviews/${id}`);
+  const body = await review(id);
   expect(body.status).toBe(trace.final.text);
   expect(body.pictures.map(part)).toEqual(trace.final.pictures);
-  const log = await logOf(api, id);
+  const log = await logOf(id);
   expect(log).toHaveLength(trace.steps.length);
   log.forEach((line, n) => {
     expect(line).toMatchObject({ seq: n + 1, ...expected[n] });
@@ -50,13 +51,13 @@ test(`S1.2 S1.7 the lost update: both pictures are 5, ${ROUNDS} times of ${ROUND
   const named = (all: Json[], n: number) => all.map((p) => ({ id: `${p.id}-${n}`, status: p.status }));
   const one = async (n: number) => {
     const id = `lost-${n}`;
-    await put(api, id, { text: { status: 1 }, pictures: named(initial.pictures, n), replies: [] });
+    await put(id, { text: { status: 1 }, pictures: named(initial.pictures, n), replies: [] });
     const auditTime = new Date().toISOString();
-    const sent = callbacks.map((c: Json) => tell(api, id, { ...c, targetId: `${c.targetId}-${n}`, auditTime }));
+    const sent = callbacks.map((c: Json) => tell(id, { ...c, targetId: `${c.targetId}-${n}`, auditTime }));
     expect((await Promise.all(sent)).map((a) => a.outcome)).toEqual(['applied', 'applied']);
-    const { body } = await api.get(`/v1/reviews/${id}`);
+    const body = await review(id);
     expect(body.pictures.map(part)).toEqual(named(final.pictures, n));
-    expect((await stores(api, id)).inStep).toBe(true);
+    expect((await stores(id)).inStep).toBe(true);
   };
   const work = async () => {
     for (let n = rounds.pop(); n !== undefined; n = rounds.pop()) await one(n);
@@ -64,7 +65,7 @@ test(`S1.2 S1.7 the lost update: both pictures are 5, ${ROUNDS} times of ${ROUND
   await Promise.all(Array.from({ length: 16 }, work));
 }, 180_000);
 
-const START = Date.parse('2026-11-01T12:00:00.000Z');
+const START = '2026-11-01T12:00:00.000Z';
 let made = 0;
 
 /** Callbacks that come at once, and whether the one after waits for them. */
@@ -83,47 +84,35 @@ async function run(all: Callback[][]): Promise<void> {
   const own = (target: string) =>
     target.startsWith('picture') ? `${id}-${target.split('/')[1]}` : target.split('/')[1];
   const pictures = [0, 1, 2].map((n) => ({ id: `${id}-${n}`, status: 0 }));
-  await put(api, id, { text: { status: 0 }, pictures, replies: [{ id: '0', status: 0 }] });
+  await put(id, { text: { status: 0 }, pictures, replies: [{ id: '0', status: 0 }] });
   for (const round of all) {
     const sent = round.map(({ name, target, status, skewMs }, n) => {
       const [kind] = target.split('/');
-      const at = new Date(START + Math.floor(n / 3) * 1_000 + skewMs).toISOString();
-      const body = {
-        kind,
-        targetId: own(target) || undefined,
-        status,
-        auditTime: at,
-        callbackId: `c${name}`,
-        waitSeconds: 60,
-      };
-      return api.post(`/v1/reviews/${id}/callbacks`, body);
+      const auditTime = inMs(Math.floor(n / 3) * 1_000 + skewMs, START);
+      return tell(id, { kind, targetId: own(target) || undefined, status, auditTime, callbackId: `c${name}` });
     });
-    const answers = await Promise.all(sent);
-    expect(answers.map((a) => a.status)).toEqual(answers.map(() => 200));
-    expect((await stores(api, id)).inStep).toBe(true);
+    await Promise.all(sent);
+    expect((await stores(id)).inStep).toBe(true);
   }
   await agrees(id, all.flat().length);
 }
 
 /** The log's order is the order of arrival; the outcomes and the end must follow from it. */
 async function agrees(id: string, lines: number): Promise<void> {
-  const log = await logOf(api, id);
+  const log = await logOf(id);
   expect(log).toHaveLength(lines);
-  const initial = new Map([...targetsOf((await api.get(`/v1/reviews/${id}`)).body).keys()].map((key) => [key, 0]));
+  const initial = new Map([...targetsOf(await review(id)).keys()].map((key) => [key, 0]));
   const { outcomes, targets } = oracle(
     initial,
     log.map((l) => ({ ...l, targetId: l.targetId ?? undefined })) as Sent[],
   );
   expect(log.map((l) => l.outcome)).toEqual(outcomes);
-  expect(targetsOf((await api.get(`/v1/reviews/${id}`)).body)).toEqual(targets);
-  const { record, index, base, inStep } = await stores(api, id);
+  expect(targetsOf(await review(id))).toEqual(targets);
+  const { record, index, base, inStep } = await stores(id);
   expect(inStep).toBe(true);
   expect(base.status).toBe(record.text.status);
-  expect(index.map((x: { status: number }) => x.status)).toEqual([
-    record.text.status,
-    ...record.replies.map((r: { status: number }) => r.status),
-    ...record.pictures.map((p: { status: number }) => p.status),
-  ]);
+  const all = [record.text, ...record.replies, ...record.pictures];
+  expect(index.map((x: Json) => x.status)).toEqual(all.map((x: Json) => x.status));
 }
 
 test('S1.2 S1.3 any interleaving of any callbacks ends as the oracle says', async () => {
@@ -142,7 +131,7 @@ const p99 = (times: number[]) => times.sort((a, b) => a - b)[Math.floor(times.le
 
 test('S1.8 while one review is locked by a long edit, others’ callbacks and edits are as fast as ever; its own wait, and none is lost', async () => {
   const others = numbered(CALLERS, 'free-');
-  for (const id of ['locked', ...others]) await put(api, id, plain(id));
+  for (const id of ['locked', ...others]) await put(id, plain(id));
   const round = async (): Promise<number> => {
     const times: number[] = [];
     const caller = async (id: string, n: number) => {
@@ -161,46 +150,38 @@ test('S1.8 while one review is locked by a long edit, others’ callbacks and ed
   };
   const idle = await round();
 
-  const editor = new pg.Client({ connectionString: databaseUrl });
-  await editor.connect();
-  await editor.query('begin');
-  await editor.query("select 1 from review where id = 'locked' for update");
-  const waiting: Promise<Reply>[] = numbered(CALLERS).map((_, n) =>
-    api.post('/v1/reviews/locked/callbacks', { kind: 'text', status: n, callbackId: `w-${n}`, waitSeconds: 60 }),
-  );
-  let answered = 0;
-  for (const one of waiting) void one.then(() => answered++);
-  const beside = await round();
-  for (const id of others.slice(0, 5)) await put(api, id, { ...plain(id), body: 'edited' }, 200);
-  expect((await tell(api, 'free-0', { kind: 'text', status: 99 })).outcome).toBe('applied');
-  expect(answered).toBe(0);
-  // a busy machine makes both slow
-  expect(beside).toBeLessThan(Math.max(50, idle * 3));
-  await editor.query('commit');
-  await editor.end();
-  const replies = await Promise.all(waiting);
-  for (const { status, body } of replies) expect([status, body.outcome]).toEqual([200, 'applied']);
-  expect(await logOf(api, 'locked')).toHaveLength(CALLERS);
+  await onDatabase(databaseUrl, async (editor) => {
+    await editor.query("begin; select 1 from review where id = 'locked' for update");
+    const waiting: Promise<Reply>[] = numbered(CALLERS).map((_, n) =>
+      api.post('/v1/reviews/locked/callbacks', { kind: 'text', status: n, callbackId: `w-${n}`, waitSeconds: 60 }),
+    );
+    let answered = 0;
+    for (const one of waiting) void one.then(() => answered++);
+    const beside = await round();
+    for (const id of others.slice(0, 5)) await put(id, { ...plain(id), body: 'edited' }, 200);
+    expect((await tell('free-0', { kind: 'text', status: 99 })).outcome).toBe('applied');
+    expect(answered).toBe(0);
+    // behind the lock they would wait for its end; a busy machine makes both slow
+    expect(beside).toBeLessThan(Math.max(1_000, idle * 5));
+    await editor.query('commit');
+    for (const { status, body } of await Promise.all(waiting)) expect([status, body.outcome]).toEqual([200, 'applied']);
+  });
+  expect(await logOf('locked')).toHaveLength(CALLERS);
 }, 240_000);
 
 const { client } = running.runtime;
 
 test('S1.2 a review whose run makes no progress gets a new one, which applies all that has come', async () => {
-  await put(api, 'stuck', { text: { status: 0 } });
-  await put(api, 'works', { text: { status: 0 } });
+  await put('stuck', { text: { status: 0 } });
+  await put('works', { text: { status: 0 } });
   // no worker knows this type: its first workflow task fails again and again
-  const run = await client.workflow.start('unknown', {
-    workflowId: 'review/stuck',
-    taskQueue: 'docket-urgent',
-    args: [],
-  });
-  for (const n of [1, 2]) await drop(api, 'stuck', { kind: 'text', status: n });
+  const options = { workflowId: 'review/stuck', taskQueue: 'docket-urgent', args: [] };
+  const run = await client.workflow.start('unknown', options);
+  for (const n of [1, 2]) await drop('stuck', { kind: 'text', status: n });
   await eventually(async () => ((await run.describe()).raw.pendingWorkflowTask?.attempt ?? 0) >= 3, 60_000);
-  expect((await logOf(api, 'stuck')).length).toBe(0);
+  expect((await logOf('stuck')).length).toBe(0);
   await sql(`update review_callback set received_at = received_at - interval '1 minute'`);
-  await eventually(async () => (await logOf(api, 'stuck')).length === 2, 60_000);
-  expect((await api.get('/v1/reviews/stuck')).body.status).toBe(2);
-  expect((await api.post('/v1/reviews/works/callbacks', { kind: 'text', status: 1, waitSeconds: 20 })).status).toBe(
-    200,
-  );
+  await eventually(async () => (await logOf('stuck')).length === 2, 60_000);
+  expect((await review('stuck')).status).toBe(2);
+  await tell('works', { kind: 'text', status: 1, waitSeconds: 20 });
 }, 150_000);

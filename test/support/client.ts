@@ -1,105 +1,35 @@
-import { checkAnswer, type Json } from './document.ts';
+import * as cases from './cases.ts';
+import { type Http, http } from './http.ts';
+import * as jobs from './jobs.ts';
+import * as reviews from './reviews.ts';
+import * as tasks from './tasks.ts';
+import * as tickets from './tickets.ts';
 
-export { eventually } from './eventually.ts';
+export * from './http.ts';
 
-export type { Json };
+const KINDS = { tickets, cases, tasks, reviews, jobs };
 
-export interface Reply {
-  status: number;
-  body: Json;
-  headers: Headers;
-}
+type Bound<Call> = Call extends (client: Http, ...rest: infer R) => infer T ? (...rest: R) => T : Call;
+type Kinds = { [K in keyof typeof KINDS]: { [C in keyof (typeof KINDS)[K]]: Bound<(typeof KINDS)[K][C]> } };
 
-export interface Client {
-  url: string;
-  key?: string | undefined;
-  get(path: string): Promise<Reply>;
-  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
-  put(path: string, body?: unknown): Promise<Reply>;
-  patch(path: string, body?: unknown): Promise<Reply>;
+/** A client with the calls of each kind, as `tickets.ts` and the others have them. */
+export interface Client extends Http, Kinds {
   /** The same server with an API key. */
   as(key: string): Client;
   /** The same without a look at the OpenAPI document, which has no answer to faults: 500. */
   unchecked(): Client;
-  raw(method: string, path: string, init?: RequestInit): Promise<Reply>;
 }
 
-/** A client as a user would write it: fetch and JSON, and each answer is held against the OpenAPI document. */
+const bind = (calls: object, client: Http) =>
+  Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, call.bind(null, client)]));
+
 export function api(url: string, key?: string, isChecked = true): Client {
-  const raw = async (method: string, path: string, init: RequestInit = {}): Promise<Reply> => {
-    const headers = new Headers(init.headers);
-    if (key) headers.set('authorization', `Bearer ${key}`);
-    const response = await fetch(url + path, { ...init, method, headers });
-    const text = await response.text();
-    const contentType = response.headers.get('content-type') ?? '';
-    const body = /[/+]json/.test(contentType) ? JSON.parse(text) : text;
-    if (isChecked) checkAnswer({ method, url: response.url, status: response.status, contentType, body });
-    return { status: response.status, headers: response.headers, body };
-  };
-  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    raw(method, path, {
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
+  const client = http(url, key, isChecked);
+  const kinds = Object.entries(KINDS).map(([kind, calls]) => [kind, bind(calls, client)]);
   return {
-    url,
-    key,
-    raw,
-    get: (path) => send('GET', path),
-    post: (path, body, headers) => send('POST', path, body, headers),
-    put: (path, body) => send('PUT', path, body),
-    patch: (path, body) => send('PATCH', path, body),
+    ...client,
+    ...(Object.fromEntries(kinds) as Kinds),
     as: (other) => api(url, other, isChecked),
     unchecked: () => api(url, key, false),
   };
-}
-
-/** The only ticket of a claim's answer. */
-export async function claimOne(client: Client, queue: string, reviewer: string, more: object = {}): Promise<Json> {
-  const { status, body } = await client.post(`/v1/queues/${queue}/claim`, { reviewer, ...more });
-  if (status !== 200 || body.tickets.length !== 1) throw new Error(`claim: ${status} ${JSON.stringify(body)}`);
-  return body.tickets[0];
-}
-
-/** What `make` gives for each number from 0 below `count`. */
-export const repeat = <T>(count: number, make: (n: number) => T): T[] =>
-  Array.from({ length: count }, (_, n) => make(n));
-
-/** A promise, and how it is resolved. */
-export function deferred<T = void>(): { promise: Promise<T>; resolve(value: T): void; reject(error: Error): void } {
-  let [resolve, reject] = [(_: T) => {}, (_: Error) => {}];
-  const promise = new Promise<T>((done, failed) => {
-    [resolve, reject] = [done, failed];
-  });
-  return { promise, resolve, reject };
-}
-
-/** The values of a text with JSON in each line; empty lines are left out. */
-export const ndjson = (text: string): Json[] =>
-  text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line));
-
-export const numbered = (count: number, prefix = 'j'): string[] => repeat(count, (n) => `${prefix}${n}`);
-
-/** Types of a ticket's events, in order. */
-export async function eventTypes(client: Client, id: string): Promise<string[]> {
-  const { body } = await client.get(`/v1/tickets/${id}/events?limit=500`);
-  return body.items.map((e: Json) => e.type);
-}
-
-/** All pages of a list, by following its cursors; each but the last must be full. */
-export async function walk(client: Client, path: string, limit: number): Promise<Json[]> {
-  const all: Json[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const next = cursor ? `&cursor=${encodeURIComponent(cursor)}` : '';
-    const { status, body } = await client.get(`${path}${path.includes('?') ? '&' : '?'}limit=${limit}${next}`);
-    if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-    cursor = body.nextCursor;
-    if (cursor === null ? body.items.length > limit : body.items.length !== limit)
-      throw new Error(`a page of ${limit} has ${body.items.length} items`);
-    all.push(...body.items);
-  }
-  return all;
 }

@@ -4,14 +4,15 @@ import { openDb } from '../../db/pool.ts';
 import { Secrets } from '../../runtime/secrets.ts';
 import { type Finding, findingOf } from '../../services/doctor/checks.ts';
 import { type DoctorOptions, diagnose } from '../../services/doctor/doctor.ts';
-import { addCase, claimed, court, insist, jurors, voted } from './cases.ts';
-import type { Client as Api } from './client.ts';
+import { addCase, claimed, court, jurors, voted } from './cases.ts';
+import { type Client as Api, insist } from './client.ts';
 import { atEndOfFile } from './endings.ts';
 import { job } from './jobs.ts';
 import { put } from './reviews.ts';
 import type { TestStores } from './system.ts';
-import { addTask, addTemplate, completed, HOUR_MS, handed, inMs, next } from './tasks.ts';
+import { addTask, addTemplate, completed, handed, next } from './tasks.ts';
 import { add, claim, configure, decide } from './tickets.ts';
+import { HOUR_MS, inMs } from './times.ts';
 
 /** What a test's own server has for the sake of speed, and what a test has on purpose. */
 const EXPECTED = new Set(['settings', 'versions']);

@@ -62,25 +62,14 @@ export class Model {
     const known = this.tickets.find((t) => t.id === id);
     if (known)
       return JSON.stringify(known.first) === JSON.stringify(sent) ? DONE : { status: 409, code: 'id_conflict' };
-    const fresh = {
-      state: after('none', 'created'),
-      skipped: [],
-      leases: [],
-      decision: null,
-      decidedBy: null,
-      reason: null,
-    };
-    this.tickets.push({ ...sent, ...fresh, id, order: this.tickets.length, first: sent });
+    const ending = { decision: null, decidedBy: null, reason: null };
+    const fresh = { id, order: this.tickets.length, state: after('none', 'created'), skipped: [], leases: [] };
+    this.tickets.push({ ...sent, ...ending, ...fresh, first: sent });
     return { status: 201 };
   }
 
   /** What a claim hands out: what is held first, then the best that is new. */
-  claim(
-    queue: string,
-    reviewer: string,
-    skills: string[],
-    count: number,
-  ): { resumed: ModelTicket[]; fresh: ModelTicket[] } {
+  claim(queue: string, reviewer: string, skills: string[], count: number): Record<'resumed' | 'fresh', ModelTicket[]> {
     const held = this.#heldBy(queue, reviewer);
     const room = Math.min(count, this.#queue(queue).maxHeld) - held.length;
     return { resumed: held.slice(0, count), fresh: this.#grant(queue, reviewer, skills, room) };

@@ -31,7 +31,7 @@ export function expectProblem(reply: Reply, what: string, expected?: ProblemCode
 const TABLES = 'item lease event queue notice parked delivery operator_command api_key stream_ticket'.split(' ');
 
 /** One hash per table, and the sums of the counts. Their rows are compacted by themselves, and counted on then as kinds of their own. */
-async function digestOf(sql: TestSystem['sql']): Promise<Record<string, string>> {
+export async function digestOf(sql: TestSystem['sql']): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const table of TABLES) {
     const [row] = await sql<{ hash: string }>(

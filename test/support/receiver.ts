@@ -20,16 +20,18 @@ export interface Receiver {
   received: Received[];
 }
 
-/** Somebody who takes callbacks; `answer` is given the number of the call, from 1. */
-export async function startReceiver(answer: (n: number) => number | Promise<number> = () => 204): Promise<Receiver> {
+/** Takes callbacks until the test ends. @param answer its status, by the number of the call, from 1, and the call */
+export async function startReceiver(
+  answer: (n: number, call: Received) => number | Promise<number> = () => 204,
+): Promise<Receiver> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const at = performance.now();
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', async () => {
-      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString(), at });
-      response.writeHead(await answer(received.length)).end();
+      const call = { headers: request.headers, body: Buffer.concat(chunks).toString(), at };
+      response.writeHead(await answer(received.push(call), call)).end();
     });
   });
   const url = `${await listening(server, onTestFinished)}/verdicts`;

@@ -2,13 +2,15 @@ import { Connection, ScheduleClient } from '@temporalio/client';
 import pg from 'pg';
 import { afterAll, expect, inject } from 'vitest';
 import { type RunningProcess, startProcess } from '../../cli/process.ts';
+import type { Role } from '../../contract/keys.ts';
 import type { Config } from '../../runtime/config.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
 import type { Limits } from '../../runtime/limits.ts';
-import { api, type Client } from './client.ts';
+import { api, type Client, type Json } from './client.ts';
 import { onDatabase } from './database.ts';
 import { atEndOfFile } from './endings.ts';
+import { createKey } from './keys.ts';
 import './workflow-threads.ts';
 import { recordTransitions, seenTransitions, unknownAmong } from './lifecycle.ts';
 
@@ -18,8 +20,12 @@ export interface TestSystem {
   config: Config;
   databaseUrl: string;
   namespace: string;
+  /** A client with an API key of its own. @param subject the person of a reviewer's key, else its name */
+  keyed(role: Role, subject?: string): Promise<Client>;
   /** Straight to the database, past the API: to look at rows and to make faults. */
   sql<T extends pg.QueryResultRow = pg.QueryResultRow>(text: string, values?: unknown[]): Promise<T[]>;
+  /** The first cell of what a statement gives. */
+  cell(text: string, values?: unknown[]): Promise<Json>;
   stop(): Promise<void>;
 }
 
@@ -111,12 +117,24 @@ export async function startTestSystem(
   afterAll(stop);
   // vitest forgets an afterAll of a running test
   atEndOfFile(stop);
+  const client = api(running.url ?? '');
   return {
     running,
     config,
     ...stores,
-    api: api(running.url ?? ''),
+    api: client,
+    keyed: async (role, subject = role) => {
+      const wanted = { name: subject, role, subject: role === 'reviewer' ? subject : null };
+      return client.as((await createKey(running.runtime.db, wanted)).key);
+    },
     sql: async (text, values) => (await pool.query(text, values)).rows,
+    cell: async (text, values) => (await pool.query({ text, values, rowMode: 'array' })).rows[0]?.[0],
     stop,
   };
+}
+
+/** Two processes on the same stores: nothing may depend on what one of them keeps in memory. Only the first has a worker. */
+export async function startTwoSystems(role: 'api' | 'all' = 'all'): Promise<[TestSystem, TestSystem]> {
+  const stores = await testStores();
+  return [await startTestSystem({}, { role, stores }), await startTestSystem({}, { role: 'api', stores })];
 }

@@ -3,35 +3,24 @@ import { clear } from '../../services/upkeep/retention.ts';
 import { eventually, numbered, repeat, walk } from '../support/client.ts';
 import { byHand } from '../support/retention.ts';
 import { startTestSystem } from '../support/system.ts';
-import {
-  addTask,
-  addTemplate,
-  completed,
-  deleteTask,
-  dispatchLog,
-  HOUR_MS,
-  handed,
-  inMs,
-  occurrences,
-  pullAll,
-  putGroup,
-} from '../support/tasks.ts';
+import { HOUR_MS, inMs } from '../support/times.ts';
 
 // to wait for what is published by asking without a pause would hold it up: callers come first
 const system = await startTestSystem({}, { limits: { publishBusyPerSecond: 10 } });
 const { api, sql, running } = system;
 const { ctx } = running;
+const { addRotation, addTask, addTemplate, completed, deleteTask, dispatchLog, handed, occurrences } = api.tasks;
+const { pullAll, putGroup, work } = api.tasks;
 await byHand(system);
-await addTemplate(api, 'plain', { n: { type: 'number', required: false } });
+await addTemplate('plain', { n: { type: 'number', required: false } });
 
 test('S4.8 the dispatch log: who was given what, who completed it with what result; by user, task and time, in pages', async () => {
-  await putGroup(api, 'log', ['ann', 'ben']);
-  for (let n = 0; n < 5; n++)
-    await addTask(api, { id: `log-${n}`, executor: 'gid_log', dispatchTimes: 2, params: { n } });
+  await putGroup('log', ['ann', 'ben']);
+  for (let n = 0; n < 5; n++) await addTask({ id: `log-${n}`, executor: 'gid_log', dispatchTimes: 2, params: { n } });
   for (const uid of ['ann', 'ben']) {
     for (let n = 0; n < 5; n++) {
-      const { logId, task } = await handed(api, uid);
-      await completed(api, uid, logId, { of: task.params.n });
+      const { logId, task } = await handed(uid);
+      await completed(uid, logId, { of: task.params.n });
     }
   }
   const all = await walk(api, '/v1/dispatch-log', 7);
@@ -50,57 +39,36 @@ test('S4.8 the dispatch log: who was given what, who completed it with what resu
   );
   const from = all[10]?.at ?? '';
   expect(await walk(api, `/v1/dispatch-log?from=${from}`, 50)).toEqual(all.filter((l) => l.at >= from));
-  expect(await dispatchLog(api, 'uid=ann&taskId=log-4')).toHaveLength(2);
-  expect(await dispatchLog(api, 'uid=nobody')).toEqual([]);
+  expect(await dispatchLog('uid=ann&taskId=log-4')).toHaveLength(2);
+  expect(await dispatchLog('uid=nobody')).toEqual([]);
 });
 
 test('S4.9 lists: from seven days ago on, by group and by user, the oldest start first; rotations as occurrences', async () => {
   const day = 24 * HOUR_MS;
   const lookbackSeconds = 30 * 86_400;
-  await addTask(api, { id: 'list-old', executor: 'uid_lil', startTime: inMs(-8 * day), lookbackSeconds });
-  await addTask(api, { id: 'list-new', executor: 'uid_lil', startTime: inMs(-6 * day), lookbackSeconds });
-  await addTask(api, { id: 'list-soon', executor: 'gid_lists', startTime: inMs(day) });
+  await addTask({ id: 'list-old', executor: 'uid_lil', startTime: inMs(-8 * day), lookbackSeconds });
+  await addTask({ id: 'list-new', executor: 'uid_lil', startTime: inMs(-6 * day), lookbackSeconds });
+  await addTask({ id: 'list-soon', executor: 'gid_lists', startTime: inMs(day) });
   const startTime = inMs(-20 * day);
-  await addTask(api, {
-    id: 'list-rot',
-    type: 'rotate',
-    everyMinutes: 1440,
-    executor: 'uid_lil',
-    startTime,
-    lookbackSeconds,
-  });
-  await addTask(api, {
-    id: 'list-past',
-    type: 'rotate',
-    everyMinutes: 1440,
-    executor: 'uid_lil',
-    startTime,
-    endTime: inMs(-9 * day),
-    lookbackSeconds,
-  });
+  const daily = { everyMinutes: 1440, executor: 'uid_lil', startTime, lookbackSeconds };
+  await addRotation({ id: 'list-rot', ...daily });
+  await addRotation({ id: 'list-past', ...daily, endTime: inMs(-9 * day) });
   const ids = async (query: string) =>
     (await api.get(`/v1/tasks?${query}`)).body.items.map((t: { id: string }) => t.id);
   expect(await ids('executor=uid_lil')).toEqual(['list-rot', 'list-new']);
-  expect(await ids(`executor=uid_lil&from=${inMs(-10 * day)}`)).toEqual([
-    'list-rot',
-    'list-past',
-    'list-old',
-    'list-new',
-  ]);
+  const all = ['list-rot', 'list-past', 'list-old', 'list-new'];
+  expect(await ids(`executor=uid_lil&from=${inMs(-10 * day)}`)).toEqual(all);
   expect(await ids(`executor=uid_lil&to=${inMs(-6.5 * day)}`)).toEqual(['list-rot']);
   expect(await ids('executor=gid_lists')).toEqual(['list-soon']);
   const paged = await walk(api, `/v1/tasks?executor=uid_lil&from=${inMs(-10 * day)}`, 2);
-  expect(paged.map((t) => t.id)).toEqual(['list-rot', 'list-past', 'list-old', 'list-new']);
+  expect(paged.map((t) => t.id)).toEqual(all);
 
-  const taken = await handed(api, 'lil');
-  await completed(api, 'lil', taken.logId);
-  const second = await handed(api, 'lil');
-  const seen = await occurrences(api, 'list-rot', startTime, inMs(2 * day));
+  const { task } = await work('lil');
+  const second = await handed('lil');
+  const seen = await occurrences('list-rot', startTime, inMs(2 * day));
   expect(seen).toHaveLength(23);
-  const of = (id: string, occurrence: string) =>
-    id === 'list-rot' ? seen.find((o) => o.occurrence === occurrence) : undefined;
-  expect(of('list-rot', startTime)).toMatchObject(
-    taken.task.id === 'list-rot'
+  expect(seen.find((o) => o.occurrence === startTime)).toMatchObject(
+    task.id === 'list-rot'
       ? { state: 'completed', completed: 1 }
       : { state: 'due', stock: second.task.id === 'list-rot' ? 0 : 1 },
   );
@@ -115,44 +83,30 @@ test('S4.9 lists: from seven days ago on, by group and by user, the oldest start
 
 test('S4.9 what is too much for one answer says from when on there is more', async () => {
   const startTime = inMs(-HOUR_MS);
-  await addTask(api, { id: 'dense', type: 'rotate', everyMinutes: 1, executor: 'uid_dense', startTime });
+  await addTask({ id: 'dense', type: 'rotate', everyMinutes: 1, executor: 'uid_dense', startTime });
   const { body } = await api.get(
     `/v1/tasks?executor=uid_dense&expand=occurrences&from=${startTime}&to=${inMs(24 * HOUR_MS)}`,
   );
   const [task] = body.items;
   expect(task.occurrences).toHaveLength(1000);
-  expect(task.moreFrom).toBe(new Date(Date.parse(startTime) + 1000 * 60_000).toISOString());
+  expect(task.moreFrom).toBe(inMs(1000 * 60_000, startTime));
 });
 
 test('S4.10 tasks that have been over for years are cleared, with their occurrences and logs; nothing else is', async () => {
   const lookbackSeconds = 5 * 366 * 86_400;
   const [old, recent] = ['2023-01-02T03:04:05.000Z', inMs(-HOUR_MS)];
-  await addTask(api, { id: 'old-once', executor: 'uid_pat', startTime: old, lookbackSeconds });
+  await addTask({ id: 'old-once', executor: 'uid_pat', startTime: old, lookbackSeconds });
   const endTime = '2023-12-31T00:00:00.000Z';
-  await addTask(api, {
-    id: 'old-gone',
-    type: 'rotate',
-    everyMinutes: 100_000,
-    executor: 'uid_pat',
-    startTime: old,
-    endTime,
-    lookbackSeconds,
-  });
-  await addTask(api, {
-    id: 'old-live',
-    type: 'rotate',
-    everyMinutes: 100_000,
-    executor: 'uid_pat',
-    startTime: old,
-    lookbackSeconds,
-  });
-  await addTask(api, { id: 'old-open', executor: 'uid_quin', startTime: old, lookbackSeconds });
-  await addTask(api, { id: 'new-once', executor: 'uid_pat', startTime: recent });
-  const given = await pullAll(api, 'pat');
+  const rarely = { everyMinutes: 100_000, executor: 'uid_pat', startTime: old, lookbackSeconds };
+  await addRotation({ id: 'old-gone', ...rarely, endTime });
+  await addRotation({ id: 'old-live', ...rarely });
+  await addTask({ id: 'old-open', executor: 'uid_quin', startTime: old, lookbackSeconds });
+  await addTask({ id: 'new-once', executor: 'uid_pat', startTime: recent });
+  const given = await pullAll('pat');
   expect(given.length).toBeGreaterThan(20);
-  await deleteTask(api, 'old-gone');
+  await deleteTask('old-gone');
   await clear(ctx);
-  expect(await dispatchLog(api, 'uid=pat')).toHaveLength(2 * given.length);
+  expect(await dispatchLog('uid=pat')).toHaveLength(2 * given.length);
 
   // as if it had been a while
   const aged = "created_at = created_at - interval '3 years', ended_at = ended_at - interval '3 years'";
@@ -160,23 +114,19 @@ test('S4.10 tasks that have been over for years are cleared, with their occurren
     `update item set ${aged} where ended_at is not null and available_at < now() - interval '2 years' or kind = 'rotation'`,
   );
   await sql(`update task set updated_at = updated_at - interval '3 years'`);
-  const left = () =>
-    Promise.all(
-      ['old-once', 'old-gone', 'old-live', 'old-open', 'new-once'].map(
-        async (id) => (await api.get(`/v1/tasks/${id}`)).status,
-      ),
-    );
+  const all = ['old-once', 'old-gone', 'old-live', 'old-open', 'new-once'];
+  const left = () => Promise.all(all.map(async (id) => (await api.get(`/v1/tasks/${id}`)).status));
   // not before all of it was published
   await eventually(async () => {
     await clear(ctx);
     return (await left()).join() === '404,404,200,200,200';
   });
-  const log = await dispatchLog(api, 'uid=pat');
+  const log = await dispatchLog('uid=pat');
   expect(new Set(log.map((l) => l.taskId))).toEqual(new Set(['old-live', 'new-once']));
   expect(log.every((l) => l.occurrence > inMs(-731 * 24 * HOUR_MS))).toBe(true);
-  expect((await handed(api, 'quin')).task.id).toBe('old-open');
+  expect((await handed('quin')).task.id).toBe('old-open');
   // what was cleared is not shown as if it were to come
-  const shown = await occurrences(api, 'old-live', old, inMs(0));
+  const shown = await occurrences('old-live', old, inMs(0));
   expect(shown.map((o) => o.occurrence)).toEqual(
     log.filter((l) => l.taskId === 'old-live' && l.type === 'completed').map((l) => l.occurrence),
   );
@@ -185,19 +135,18 @@ test('S4.10 tasks that have been over for years are cleared, with their occurren
   );
   expect(rests[0]?.n).toBe(0);
   // the id is free again
-  await addTask(api, { id: 'old-once', executor: 'uid_pat' });
+  await addTask({ id: 'old-once', executor: 'uid_pat' });
 });
 
 test('S4.3 groups: whole, by addition and removal, listed from the newest on', async () => {
-  await putGroup(api, 'g', numbered(3, 'u'));
-  expect(
-    (await api.post('/v1/groups/g/members', { add: ['u3', 'u3', 'uid_u1'], remove: ['u0', 'nobody'] })).body.members,
-  ).toEqual(['uid_u1', 'u2', 'u3']);
+  await putGroup('g', numbered(3, 'u'));
+  const changed = await api.post('/v1/groups/g/members', { add: ['u3', 'u3', 'uid_u1'], remove: ['u0', 'nobody'] });
+  expect(changed.body.members).toEqual(['uid_u1', 'u2', 'u3']);
   const [listed] = (await api.get('/v1/groups?limit=1')).body.items;
   expect(listed).toMatchObject({ id: 'g', size: 3 });
   expect(listed).not.toHaveProperty('members');
   expect((await api.get('/v1/groups/g')).body).toMatchObject({ size: 3, members: ['uid_u1', 'u2', 'u3'] });
   expect((await api.get('/v1/groups/none')).status).toBe(404);
   expect((await api.post('/v1/groups/none/members', { add: ['x'] })).status).toBe(404);
-  expect(await putGroup(api, 'g', [])).toMatchObject({ size: 0, members: [] });
+  expect(await putGroup('g', [])).toMatchObject({ size: 0, members: [] });
 });

@@ -3,34 +3,18 @@ import { expect, test } from 'vitest';
 
 import { numbered, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
-import {
-  addTask,
-  addTemplate,
-  deleteTask,
-  HOUR_MS,
-  handed,
-  inMs,
-  MINUTE_MS,
-  next,
-  occurrences,
-  patchTask,
-  pullAll,
-  sendTask,
-} from '../support/tasks.ts';
+import { HOUR_MS, inMs, MINUTE_MS, msBetween } from '../support/times.ts';
 
 const { api } = await startTestSystem();
-await addTemplate(api, 'plain');
+const { addTask, addTemplate, completed, deleteTask, handed, next, occurrences, patchTask, pullAll } = api.tasks;
+const { putGroup, sendTask } = api.tasks;
+await addTemplate('plain');
 
 const YEAR_SECONDS = 366 * 86_400;
 /** Far enough back for both switches of either year, whatever today is. */
 const lookbackSeconds = 3 * YEAR_SECONDS;
 
-interface Daily {
-  startTime: string;
-  dailyTime: string;
-  everyDays: number;
-  timezone: string;
-}
+type Daily = Record<'startTime' | 'dailyTime' | 'timezone', string> & { everyDays: number };
 
 /** When a daily task occurs before `to`, by the date library: an hour left out is as much later, of one that comes twice the first. */
 function daysOf({ startTime, dailyTime, everyDays, timezone }: Daily, to: string): string[] {
@@ -53,39 +37,24 @@ const MONTH_MS = 35 * 86_400_000;
 test.each(ZONES)(
   'S4.2 a simulated month in %s, over both switches of summer time, as a date library has it',
   async (timezone) => {
-    const tasks = MONTHS.flatMap((startTime, m) =>
-      TIMES.flatMap((dailyTime, t) =>
-        [1, 3].map((everyDays) => ({
-          id: `${timezone.replace('/', '-')}-${m}-${t}-${everyDays}`,
-          startTime,
-          dailyTime,
-          everyDays,
-          timezone,
-        })),
-      ),
-    );
+    const rhythms = TIMES.flatMap((dailyTime) => [1, 3].map((everyDays) => ({ dailyTime, everyDays, timezone })));
+    const sent = MONTHS.flatMap((startTime) => rhythms.map((rhythm) => ({ ...rhythm, startTime })));
+    const tasks = sent.map((task, n) => ({ ...task, id: `${timezone.replace('/', '-')}-${n}` }));
     for (const task of tasks) {
-      const to = new Date(Date.parse(task.startTime) + MONTH_MS).toISOString();
+      const to = inMs(MONTH_MS, task.startTime);
       // a user of its own, because an executor may not have so many
       const pulled = task.everyDays === 3 && task.dailyTime === '02:30';
       const catchUp = pulled ? 'all' : 'newest';
-      await addTask(api, {
-        ...task,
-        type: 'rotate',
-        executor: `uid_${task.id}`,
-        lookbackSeconds,
-        endTime: to,
-        catchUp,
-      });
+      await addTask({ ...task, type: 'rotate', executor: `uid_${task.id}`, lookbackSeconds, endTime: to, catchUp });
       const expected = daysOf(task, to);
+      const listed = await occurrences(task.id, task.startTime, to);
       expect(
-        (await occurrences(api, task.id, task.startTime, to)).map((o) => o.occurrence),
+        listed.map((o) => o.occurrence),
         task.id,
       ).toEqual(expected);
-      // the same through the other door
       if (pulled)
         expect(
-          (await pullAll(api, `uid_${task.id}`)).map((t) => t.occurrence),
+          (await pullAll(`uid_${task.id}`)).map((t) => t.occurrence),
           task.id,
         ).toEqual(expected);
     }
@@ -95,93 +64,58 @@ test.each(ZONES)(
 test('S4.2 every N minutes, counted from the start, whatever the clocks on the wall do', async () => {
   const startTime = '2026-03-29T00:07:00.000Z';
   const endTime = '2026-03-29T03:00:00.000Z';
-  await addTask(api, {
-    id: 'minutes',
-    type: 'rotate',
-    executor: 'uid_min',
-    everyMinutes: 25,
-    startTime,
-    endTime,
-    timezone: 'Europe/Berlin',
-    lookbackSeconds,
-  });
-  const times = (await pullAll(api, 'min')).map((t) => t.occurrence);
-  expect(times).toEqual(repeat(7, (k) => new Date(Date.parse(startTime) + k * 25 * MINUTE_MS).toISOString()));
-  expect((await next(api, 'min')).nextAt).toBeNull();
+  const rhythm = { type: 'rotate', everyMinutes: 25, timezone: 'Europe/Berlin' };
+  await addTask({ id: 'minutes', executor: 'uid_min', ...rhythm, startTime, endTime, lookbackSeconds });
+  const times = (await pullAll('min')).map((t) => t.occurrence);
+  expect(times).toEqual(repeat(7, (k) => inMs(k * 25 * MINUTE_MS, startTime)));
+  expect((await next('min')).nextAt).toBeNull();
 });
 
 test('S4.6 what was missed inside the look-back is caught up, all of it or only the newest', async () => {
   const startTime = inMs(-10 * HOUR_MS - MINUTE_MS);
   const rotating = { type: 'rotate', everyMinutes: 60, startTime, lookbackSeconds: 4 * 3600 };
-  await addTask(api, { ...rotating, id: 'all', executor: 'uid_all' });
-  await addTask(api, { ...rotating, id: 'newest', executor: 'uid_new', catchUp: 'newest' });
-  const times = (await pullAll(api, 'all')).map((t) => t.occurrence);
-  expect(times).toEqual([7, 8, 9, 10].map((k) => new Date(Date.parse(startTime) + k * HOUR_MS).toISOString()));
-  expect((await pullAll(api, 'new')).map((t) => t.occurrence)).toEqual(times.slice(-1));
-  const upcoming = new Date(Date.parse(startTime) + 11 * HOUR_MS).toISOString();
-  expect(await next(api, 'all')).toMatchObject({ task: null, nextAt: upcoming, reasons: { notYet: 1 } });
-});
-
-test('S4.2 an occurrence is there the moment it is due, again and again, each once', async () => {
-  const startTime = inMs(-MINUTE_MS + 2_500);
-  await addTask(api, { id: 'tick', type: 'rotate', everyMinutes: 1, startTime, executor: 'uid_tick' });
-  const first = await handed(api, 'tick');
-  expect(first.task.occurrence).toBe(startTime);
-  await api.post('/v1/clients/tick/complete', { logId: first.logId });
-  const second = await handed(api, 'tick', { waitSeconds: 20 });
-  expect(Date.parse(second.task.occurrence) - Date.parse(startTime)).toBe(MINUTE_MS);
-  expect(second.task.startTime).toBe(second.task.occurrence);
-  // never early, by the database's clock
-  const { body } = await api.get(`/v1/tasks/tick/occurrences/${second.task.occurrence}/events`);
-  expect(body.items.map((e: { type: string }) => e.type)).toEqual(['created', 'dispatched']);
-  expect(Date.parse(body.items[0].at)).toBeGreaterThanOrEqual(Date.parse(second.task.occurrence));
+  await addTask({ ...rotating, id: 'all', executor: 'uid_all' });
+  await addTask({ ...rotating, id: 'newest', executor: 'uid_new', catchUp: 'newest' });
+  const times = (await pullAll('all')).map((t) => t.occurrence);
+  expect(times).toEqual([7, 8, 9, 10].map((k) => inMs(k * HOUR_MS, startTime)));
+  expect((await pullAll('new')).map((t) => t.occurrence)).toEqual(times.slice(-1));
+  const upcoming = inMs(11 * HOUR_MS, startTime);
+  expect(await next('all')).toMatchObject({ task: null, nextAt: upcoming, reasons: { notYet: 1 } });
 });
 
 test('S4.6 a newer occurrence takes the place of what is left of older ones, not of what is being done', async () => {
   const startTime = inMs(-MINUTE_MS + 3_000);
-  await api.put('/v1/groups/super', { members: ['sue', 'sam'] });
-  await addTask(api, {
-    id: 'super',
-    type: 'rotate',
-    everyMinutes: 1,
-    startTime,
-    executor: 'gid_super',
-    dispatchTimes: 2,
-    catchUp: 'newest',
-  });
-  const sue = await handed(api, 'sue');
+  await putGroup('super', ['sue', 'sam']);
+  const rhythm = { type: 'rotate', everyMinutes: 1, catchUp: 'newest' };
+  await addTask({ id: 'super', executor: 'gid_super', dispatchTimes: 2, ...rhythm, startTime });
+  const sue = await handed('sue');
   expect(sue.task.occurrence).toBe(startTime);
-  const { nextAt } = await next(api, 'sam', { exclude: ['super'] });
+  const { nextAt } = await next('sam', { exclude: ['super'] });
   expect(nextAt).toBeNull();
-  let sam = await next(api, 'sam', { exclude: [`super/${startTime}`], waitSeconds: 20 });
-  expect(Date.parse(sam.task.occurrence) - Date.parse(startTime)).toBe(MINUTE_MS);
+  let sam = await next('sam', { exclude: [`super/${startTime}`], waitSeconds: 20 });
+  expect(msBetween(startTime, sam.task.occurrence)).toBe(MINUTE_MS);
   // one was left of the older occurrence; now there is none
-  await api.post('/v1/clients/sam/complete', { logId: sam.logId });
-  sam = await next(api, 'sam');
+  await completed('sam', sam.logId);
+  sam = await next('sam');
   expect(sam).toMatchObject({ task: null, reasons: { done: 1, taken: 1 } });
-  expect((await api.post('/v1/clients/sue/complete', { logId: sue.logId })).status).toBe(200);
+  await completed('sue', sue.logId);
 });
 
 test('S4.9 100 rotating tasks an executor, whoever adds at once; others may have as many of their own', async () => {
-  const rotating = (id: string, executor = 'gid_limit') => ({
-    id,
-    type: 'rotate',
-    everyMinutes: 60,
-    executor,
-    startTime: inMs(HOUR_MS),
-  });
-  const answers = await Promise.all(numbered(130, 'limit-').map((id) => sendTask(api, rotating(id))));
+  const rhythm = { type: 'rotate', everyMinutes: 60, startTime: inMs(HOUR_MS) };
+  const rotating = (id: string, executor = 'gid_limit') => ({ id, executor, ...rhythm });
+  const answers = await Promise.all(numbered(130, 'limit-').map((id) => sendTask(rotating(id))));
   expect(answers.filter((a) => a.status === 201)).toHaveLength(100);
   for (const { status, body } of answers.filter((a) => a.status !== 201))
     expect([status, body.code]).toEqual([422, 'limit_reached']);
-  await addTask(api, rotating('limit-other', 'gid_limit-2'));
+  await addTask(rotating('limit-other', 'gid_limit-2'));
   expect((await api.patch('/v1/tasks/limit-other', { executor: 'gid_limit' })).body.code).toBe('limit_reached');
   // once tasks are not counted; one that is deleted or over makes room
-  await addTask(api, { id: 'limit-once', executor: 'gid_limit' });
+  await addTask({ id: 'limit-once', executor: 'gid_limit' });
   const taken = answers.findIndex((a) => a.status === 201);
-  await deleteTask(api, `limit-${taken}`);
-  expect(await patchTask(api, 'limit-other', { executor: 'gid_limit' })).toMatchObject({ executor: 'gid_limit' });
-  expect((await sendTask(api, rotating('limit-more'))).body.code).toBe('limit_reached');
+  await deleteTask(`limit-${taken}`);
+  expect(await patchTask('limit-other', { executor: 'gid_limit' })).toMatchObject({ executor: 'gid_limit' });
+  expect((await sendTask(rotating('limit-more'))).body.code).toBe('limit_reached');
 });
 
 test('S4.2 a task that goes wrong in its own terms is refused with the field', async () => {
@@ -200,8 +134,8 @@ test('S4.2 a task that goes wrong in its own terms is refused with the field', a
     [{ callback: { url: 'ftp://x', secret: 'whsec_' } }, 'callback.secret'],
   ];
   for (const [fields, path] of wrong) {
-    const { status, body } = await sendTask(api, { executor: 'uid_wrong', ...fields });
+    const { status, body } = await sendTask({ executor: 'uid_wrong', ...fields });
     expect([status, body.code, body.errors?.[0].path], JSON.stringify(fields)).toEqual([422, 'invalid_request', path]);
   }
-  expect((await next(api, 'wrong')).task).toBeNull();
+  expect((await next('wrong')).task).toBeNull();
 });

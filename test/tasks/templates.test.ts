@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { startTestSystem } from '../support/system.ts';
-import { addTask, addTemplate, patchTask, sendTask } from '../support/tasks.ts';
 
 const { api } = await startTestSystem({}, { role: 'api' });
-await addTemplate(api, 'form', {
+const { addTask, addTemplate, patchTask, sendTask } = api.tasks;
+await addTemplate('form', {
   name: { type: 'string' },
   amount: { type: 'number' },
   urgent: { type: 'boolean', required: false },
@@ -13,11 +13,9 @@ const right = { name: 'shelf', amount: 3, urgent: true, place: { aisle: 4 } };
 const task = { templateId: 'form', executor: 'uid_t' };
 
 test('S4.1 params that match their template are taken as they are', async () => {
-  expect((await addTask(api, { ...task, id: 'right', params: right })).params).toEqual(right);
-  expect((await addTask(api, { ...task, id: 'least', params: { name: '', amount: 0 } })).params).toEqual({
-    name: '',
-    amount: 0,
-  });
+  expect((await addTask({ ...task, id: 'right', params: right })).params).toEqual(right);
+  const least = { name: '', amount: 0 };
+  expect((await addTask({ ...task, id: 'least', params: least })).params).toEqual(least);
 });
 
 const WRONG: [string, object, string[]][] = [
@@ -33,14 +31,14 @@ const WRONG: [string, object, string[]][] = [
 ];
 
 test.each(WRONG)('S4.1 %s: refused at creation, every mismatch named', async (_, params, paths) => {
-  const { status, body } = await sendTask(api, { ...task, params });
+  const { status, body } = await sendTask({ ...task, params });
   expect([status, body.code]).toEqual([422, 'template_mismatch']);
   expect(body.errors.map((e: { path: string }) => e.path)).toEqual(paths);
 });
 
 test.each(WRONG)('S4.1 %s: refused at a change, which changes nothing', async (name, params, paths) => {
   const id = `change-${WRONG.findIndex(([n]) => n === name)}`;
-  await addTask(api, { ...task, id, params: right });
+  await addTask({ ...task, id, params: right });
   const { status, body } = await api.patch(`/v1/tasks/${id}`, { params, dispatchTimes: 7 });
   expect([status, body.code]).toEqual([422, 'template_mismatch']);
   expect(body.errors.map((e: { path: string }) => e.path)).toEqual(paths);
@@ -48,13 +46,13 @@ test.each(WRONG)('S4.1 %s: refused at a change, which changes nothing', async (n
 });
 
 test('S4.1 another template is another measure', async () => {
-  await addTemplate(api, 'other', { color: { type: 'string' } });
-  await addTask(api, { ...task, id: 'move', params: right });
+  await addTemplate('other', { color: { type: 'string' } });
+  await addTask({ ...task, id: 'move', params: right });
   expect((await api.patch('/v1/tasks/move', { templateId: 'other' })).body.code).toBe('template_mismatch');
-  expect(await patchTask(api, 'move', { templateId: 'other', params: { color: 'red' } })).toMatchObject({
+  expect(await patchTask('move', { templateId: 'other', params: { color: 'red' } })).toMatchObject({
     templateId: 'other',
   });
-  const unknown = await sendTask(api, { ...task, templateId: 'nobody', params: {} });
+  const unknown = await sendTask({ ...task, templateId: 'nobody', params: {} });
   expect([unknown.status, unknown.body.errors[0].path]).toEqual([422, 'templateId']);
 });
 

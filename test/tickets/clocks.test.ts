@@ -1,134 +1,138 @@
 import { expect, test } from 'vitest';
-import { claimOne, eventTypes, eventually, repeat } from '../support/client.ts';
-import { startTestSystem, type TestSystem } from '../support/system.ts';
-import { add, claim, configure, decide, events, ticket } from '../support/tickets.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
+import { startTestSystem } from '../support/system.ts';
+import { msBetween } from '../support/times.ts';
 
 // Each clock must be able to do the whole job alone: `on` is the pacemaker with the durable timers
 // behind it, `off` leaves everything to the durable timers of the workflows.
-const systems: [string, TestSystem][] = [
-  ['pacemaker', await startTestSystem({ DOCKET_PACEMAKER: 'on' })],
-  ['durable timers alone', await startTestSystem({ DOCKET_PACEMAKER: 'off' })],
-];
+const clocked = async (pacemaker: string) => (await startTestSystem({ DOCKET_PACEMAKER: pacemaker })).api.tickets;
+const systems = [
+  ['pacemaker', await clocked('on')],
+  ['durable timers alone', await clocked('off')],
+] as const;
+type Tickets = Awaited<ReturnType<typeof clocked>>;
 const SOON = 30_000;
 
-const inState = ({ api }: TestSystem, id: string, state: string) =>
-  eventually(async () => (await ticket(api, id)).state === state, SOON);
-const at = async ({ api }: TestSystem, id: string, type: string) =>
-  (await events(api, id)).filter((e) => e.type === type).map((e) => Date.parse(e.at));
+const expectOrder = (first: string, second: string) => expect(msBetween(first, second)).toBeGreaterThanOrEqual(0);
+const at = async (on: Tickets, id: string, type: string): Promise<string[]> =>
+  (await on.events(id)).filter((e) => e.type === type).map((e) => e.at);
 
 test.each(systems)(
   'S0.7 %s: an overdue ticket goes to somebody else, and the late answer is refused',
-  async (_, system) => {
-    const { api } = system;
-    await configure(api, 'late', { leaseSeconds: 1 });
-    await add(api, 'late', { id: 'late' });
-    const first = await claimOne(api, 'late', 'anna');
-    const second = await claimOne(api, 'late', 'ben', { waitSeconds: 30 });
+  async (_, on) => {
+    await on.configure('late', { leaseSeconds: 1 });
+    const first = await on.addHeld('late', 'late');
+    await on.configure('late', {});
+    const second = await on.claimOne('late', 'ben', { waitSeconds: 30 });
     expect(second).toMatchObject({ id: 'late', attempts: 2, resumed: false });
-    expect(Date.parse(second.lease.grantedAt)).toBeGreaterThanOrEqual(Date.parse(first.lease.expiresAt));
-    expect((await decide(api, first)).body).toMatchObject({ code: 'lease_lost', reason: 'expired', holder: 'ben' });
-    expect((await decide(api, second)).status).toBe(200);
-    expect((await events(api, 'late')).map((e) => [e.type, e.actor])).toEqual([
-      ['created', 'anonymous'],
-      ['claimed', 'anna'],
-      ['reclaimed', 'system'],
-      ['claimed', 'ben'],
-      ['refused', 'anna'],
-      ['decided', 'ben'],
+    expect(second.lease.token).not.toBe(first.lease.token);
+    expectOrder(first.lease.expiresAt, second.lease.grantedAt);
+    const late = await on.decide(first);
+    expect(late).toMatchObject({ status: 409, body: { code: 'lease_lost', reason: 'expired', holder: 'ben' } });
+    expectOrder(first.lease.expiresAt, late.body.endedAt);
+    const kept = { decision: 'kept', decidedBy: 'ben', attempts: 2 };
+    expect(await on.decide(second, 'kept')).toMatchObject({ status: 200, body: { ticket: kept } });
+    // the log has one refusal of a lease
+    await on.decide(first);
+    expect(await on.history('late')).toEqual([
+      ...['created by anonymous', 'claimed by anna', 'reclaimed by system', 'claimed by ben'],
+      ...['refused by anna', 'decided by ben'],
     ]);
   },
 );
 
-test.each(systems)('S0.5 %s: a delayed ticket is handed out when it is due and never before', async (_, system) => {
-  const { api } = system;
-  const made = await add(api, 'delay', { id: 'delay', delaySeconds: 1 });
-  expect((await claim(api, 'delay', 'anna')).tickets).toEqual([]);
-  const held = await claimOne(api, 'delay', 'anna', { waitSeconds: 30 });
-  expect(Date.parse(held.lease.grantedAt)).toBeGreaterThanOrEqual(Date.parse(made.availableAt));
-  expect(await eventTypes(api, 'delay')).toEqual(['created', 'available', 'claimed']);
+test.each(systems)('S0.5 %s: a delayed ticket is handed out when it is due and never before', async (_, on) => {
+  const made = await on.add('delay', { id: 'delay', delaySeconds: 1 });
+  expect((await on.claim('delay', 'anna')).tickets).toEqual([]);
+  const held = await on.claimOne('delay', 'anna', { waitSeconds: 30 });
+  expectOrder(made.availableAt, held.lease.grantedAt);
+  expect(await on.eventTypes('delay')).toEqual(['created', 'available', 'claimed']);
 });
 
-test.each(systems)('S0.2 %s: rules raise what waits, each step in its time', async (_, system) => {
-  const { api } = system;
-  await configure(api, 'rules', {
-    escalations: [
-      { afterSeconds: 0.5, priority: 5 },
-      { afterSeconds: 2, priority: 9 },
-    ],
-  });
-  const made = await add(api, 'rules', { id: 'rules' });
-  await eventually(async () => (await ticket(api, 'rules')).priority === 9, SOON);
-  const [first, second] = await at(system, 'rules', 'escalated');
-  expect(first).toBeGreaterThanOrEqual(Date.parse(made.createdAt) + 500);
-  expect(second).toBeGreaterThanOrEqual(Date.parse(made.createdAt) + 2000);
+test.each(systems)('S0.2 %s: rules raise what waits, each step in its time', async (_, on) => {
+  const escalations = [0.5, 2].map((afterSeconds, n) => ({ afterSeconds, priority: 5 + 5 * n }));
+  await on.configure('rules', { escalations });
+  const made = await on.add('rules', { id: 'low' });
+  await eventually(async () => (await on.ticket('low')).priority === 10, SOON);
+  await on.add('rules', { id: 'high', priority: 9 });
+  expect(await on.drain('rules', 2)).toEqual(['low', 'high']);
+  const raised = (await on.events('low')).filter((e) => e.type === 'escalated');
+  expect(raised).toMatchObject([
+    { actor: 'system', data: { from: 0, to: 5 } },
+    { actor: 'system', data: { from: 5, to: 10 } },
+  ]);
+  for (const [n, { at }] of raised.entries())
+    expect(msBetween(made.createdAt, at)).toBeGreaterThanOrEqual([500, 2_000][n] ?? Number.NaN);
 });
 
-test.each(systems)('S0.5 %s: a deadline ends a waiting, a delayed and a held ticket', async (_, system) => {
-  const { api } = system;
-  const made = await add(api, 'end', { id: 'end-held', deadlineSeconds: 1.5, priority: 1 });
-  await add(api, 'end', { id: 'end-waiting', deadlineSeconds: 1.5 });
-  await add(api, 'end', { id: 'end-delayed', deadlineSeconds: 1.5, delaySeconds: 600 });
-  const held = await claimOne(api, 'end', 'anna');
+test.each(systems)('S0.5 %s: a deadline ends a waiting, a delayed and a held ticket', async (_, on) => {
+  const made = await on.add('end', { id: 'end-held', deadlineSeconds: 1.5, priority: 1 });
+  await on.add('end', { id: 'end-waiting', deadlineSeconds: 1.5 });
+  await on.add('end', { id: 'end-delayed', deadlineSeconds: 1.5, delaySeconds: 600 });
+  const held = await on.claimOne('end', 'anna');
   expect(held.id).toBe('end-held');
   for (const id of ['end-held', 'end-waiting', 'end-delayed']) {
-    await inState(system, id, 'expired');
-    expect((await at(system, id, 'expired'))[0]).toBeGreaterThanOrEqual(Date.parse(made.deadlineAt));
+    await on.inState(id, 'expired', SOON);
+    expectOrder(made.deadlineAt, (await at(on, id, 'expired'))[0] ?? '');
   }
-  expect((await decide(api, held)).body).toMatchObject({ code: 'not_open', state: 'expired' });
-  expect((await claim(api, 'end', 'anna')).tickets).toEqual([]);
+  const body = { code: 'not_open', state: 'expired', by: 'system' };
+  expect(await on.decide(held)).toMatchObject({ status: 409, body });
+  expect((await on.claim('end', 'anna')).tickets).toEqual([]);
+  expect(await on.eventTypes('end-held')).toEqual(['created', 'claimed', 'expired', 'refused']);
+  expect(await on.eventTypes('end-waiting')).toEqual(['created', 'expired']);
 });
 
-test.each(systems)('S0.7 %s: a lease renewed again and again outlives many lease times', async (_, system) => {
-  const { api } = system;
-  await configure(api, 'renew', { leaseSeconds: 1 });
-  await add(api, 'renew', { id: 'renew' });
-  const held = await claimOne(api, 'renew', 'anna');
-  const until = Date.parse(held.lease.expiresAt) + 3000;
+test.each(systems)('S0.7 %s: a lease renewed again and again outlives many lease times', async (_, on) => {
+  await on.configure('renew', { leaseSeconds: 1 });
+  const held = await on.addHeld('renew', 'renew');
+  let last = held.lease.expiresAt;
+  const until = Date.parse(last) + 3_000;
   await eventually(async () => {
-    const { status } = await api.post('/v1/tickets/renew/renew', { token: held.lease.token });
+    const { status, body } = await on.withToken(held, 'renew');
     if (status !== 200) throw new Error(`renew: ${status}`);
+    expect(body).toEqual({ expiresAt: expect.any(String) });
+    expect(body.expiresAt > last).toBe(true);
+    last = body.expiresAt;
     return Date.now() > until;
   });
-  expect(await eventTypes(api, 'renew')).toEqual(['created', 'claimed']);
-  await inState(system, 'renew', 'waiting');
-  expect(await eventTypes(api, 'renew')).toEqual(['created', 'claimed', 'reclaimed']);
+  expect(await on.eventTypes('renew')).toEqual(['created', 'claimed']);
+  await on.inState('renew', 'waiting', SOON);
+  expect(await on.eventTypes('renew')).toEqual(['created', 'claimed', 'reclaimed']);
 });
 
-test.each(systems)('S0.5 %s: the last of maxAttempts leases to run out makes a ticket dead', async (_, system) => {
-  const { api } = system;
-  await configure(api, 'dead', { leaseSeconds: 0.5, maxAttempts: 2 });
-  await add(api, 'dead', { id: 'dead' });
-  for (const reviewer of ['anna', 'ben']) await claimOne(api, 'dead', reviewer, { waitSeconds: 30 });
-  await inState(system, 'dead', 'dead');
-  expect(await eventTypes(api, 'dead')).toEqual(['created', 'claimed', 'reclaimed', 'claimed', 'dead']);
+test.each(systems)('S0.5 %s: the last of maxAttempts leases to run out makes a ticket dead', async (_, on) => {
+  await on.configure('dead', { leaseSeconds: 0.5, maxAttempts: 2 });
+  await on.add('dead', { id: 'dead' });
+  for (const reviewer of ['anna', 'ben']) await on.claimOne('dead', reviewer, { waitSeconds: 30 });
+  await on.inState('dead', 'dead', SOON);
+  expect(await on.eventTypes('dead')).toEqual(['created', 'claimed', 'reclaimed', 'claimed', 'dead']);
+  expect((await on.claim('dead', 'carl')).tickets).toEqual([]);
+  expect(await on.ticket('dead')).toMatchObject({ attempts: 2, lease: null, decision: null });
 });
 
-test.each(systems)('S0.9 %s: a hundred due together are all handed out', async (_, system) => {
-  const { api } = system;
-  const tickets = repeat(100, (n) => ({ id: `herd-${n}`, body: null, delaySeconds: 1 }));
-  await configure(api, 'herd', { maxHeld: 30 });
-  await api.post('/v1/queues/herd/tickets/batch', { tickets });
+test.each(systems)('S0.9 %s: a hundred due together are all handed out', async (_, on) => {
+  await on.configure('herd', { maxHeld: 30 });
+  const ids = repeat(100, (n) => ({ id: `herd-${n}`, delaySeconds: 1 }));
+  await on.addMany('herd', ids);
   const handed = new Set<string>();
   for (let reviewer = 0; handed.size < 100; ) {
-    const answer = await claim(api, 'herd', `r${reviewer}`, { count: 30, waitSeconds: 30 });
-    for (const t of answer.tickets) handed.add(t.id);
-    if (answer.tickets.length === 0) break;
-    if (answer.tickets.every((t: { resumed: boolean }) => t.resumed)) reviewer++;
+    const { tickets } = await on.claim('herd', `r${reviewer}`, { count: 30, waitSeconds: 30 });
+    for (const t of tickets) handed.add(t.id);
+    if (tickets.length === 0) break;
+    if (tickets.every((t: Json) => t.resumed)) reviewer++;
   }
   expect(handed.size).toBe(100);
 });
 
 test('S0.7 a lease and a deadline count also while no clock runs at all', async () => {
-  const { api } = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api' });
-  await configure(api, 'still', { leaseSeconds: 0.3 });
-  await add(api, 'still', { id: 'still-1' });
-  await add(api, 'still-2', { id: 'still-2', deadlineSeconds: 0.3 });
-  const overdue = await claimOne(api, 'still', 'anna');
-  const closed = await claimOne(api, 'still-2', 'anna');
-  await eventually(
-    async () => Date.now() > Math.max(Date.parse(overdue.lease.expiresAt), Date.parse(closed.deadlineAt)) + 50,
-  );
-  expect((await decide(api, overdue)).body).toMatchObject({ code: 'lease_lost', reason: 'expired', holder: null });
-  expect((await decide(api, closed)).body).toMatchObject({ code: 'not_open', state: 'expired', by: 'system' });
-  expect((await claimOne(api, 'still', 'ben')).id).toBe('still-1');
+  const { tickets: on } = (await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api' })).api;
+  await on.configure('still', { leaseSeconds: 0.3 });
+  const overdue = await on.addHeld('still', 'still-1');
+  await on.add('still-2', { id: 'still-2', deadlineSeconds: 0.3 });
+  const closed = await on.claimOne('still-2', 'anna');
+  const ends = [overdue.lease.expiresAt, closed.deadlineAt].map((time) => Date.parse(time));
+  await eventually(async () => Date.now() > Math.max(...ends) + 50);
+  expect((await on.decide(overdue)).body).toMatchObject({ code: 'lease_lost', reason: 'expired', holder: null });
+  expect((await on.decide(closed)).body).toMatchObject({ code: 'not_open', state: 'expired', by: 'system' });
+  expect((await on.claimOne('still', 'ben')).id).toBe('still-1');
 });

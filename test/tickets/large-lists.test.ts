@@ -1,13 +1,13 @@
-import pg from 'pg';
 import { beforeAll, expect, test } from 'vitest';
-import { claimOne, numbered, type Reply, repeat } from '../support/client.ts';
+import { numbered, type Reply, repeat } from '../support/client.ts';
+import { onDatabase } from '../support/database.ts';
 import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
-import { addMany, decide } from '../support/tickets.ts';
 
 /** `.ci/nightly` runs it at full size. */
 const MANY = byNight(1_000_000, 100_000);
 const { api, sql, databaseUrl } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api' });
+const { addMany, claimOne, decide } = api.tickets;
 
 const COLUMNS = `kind, id, queue, state, rank, body, content_hash, version, created_at, available_at, first_available_at,
   event_seq, last_event, last_actor, updated_at, result, ended_at, ended_by`;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await sql(`insert into event (kind, item_id, seq, type, actor, at, version)
     select kind, id, 1, 'created', 'test', now() - interval '1 hour', version from item where queue = 'present'`);
   for (const table of ['item', 'event']) await sql(`analyze ${table}`);
-  await addMany(api, 'small', numbered(60, 'small-'));
+  await addMany('small', numbered(60, 'small-'));
 }, 600_000);
 
 const median = async (call: () => Promise<Reply>): Promise<number> => {
@@ -83,23 +83,19 @@ test('S0.5 figures are too', async () => {
 });
 
 test('S0.3 lists that hang hold up no claim, and end as unavailable', async () => {
-  const blocker = new pg.Client({ connectionString: databaseUrl });
-  await blocker.connect();
-  let ended = 0;
-  try {
+  await onDatabase(databaseUrl, async (blocker) => {
+    let ended = 0;
     await blocker.query('begin; lock table task_template in access exclusive mode');
     const lists = repeat(40, () => api.get('/v1/templates').finally(() => ended++));
     for (let n = 0; n < 5; n++) {
-      const held = await claimOne(api, 'small', `quick-${n}`);
-      expect((await decide(api, held)).status).toBe(200);
+      const held = await claimOne('small', `quick-${n}`);
+      expect((await decide(held)).status).toBe(200);
     }
     expect(ended).toBe(0);
     for (const reply of await Promise.all(lists)) {
       expect(reply).toMatchObject({ status: 503, body: { code: 'unavailable' } });
       expect(reply.headers.get('retry-after')).toBe('1');
     }
-  } finally {
-    await blocker.end();
-  }
+  });
   expect((await api.get('/v1/templates')).status).toBe(200);
 }, 120_000);

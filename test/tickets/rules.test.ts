@@ -1,19 +1,18 @@
 import { expect, test } from 'vitest';
-import { claimOne, eventTypes, eventually, type Json, repeat } from '../support/client.ts';
+import { eventually, type Json, repeat } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { openStream } from '../support/stream.ts';
-import { startTestSystem, testStores } from '../support/system.ts';
-import { add, addMany, claim, configure, drain, events, ticket, withToken } from '../support/tickets.ts';
+import { startTestSystem } from '../support/system.ts';
+import { ago } from '../support/times.ts';
 
-const stores = await testStores();
-const { api, sql } = await startTestSystem({}, { role: 'api', stores });
+const { api, sql } = await startTestSystem({}, { role: 'api' });
+const { add, addMany, claim, claimOne, configure, drain, eventTypes, events, operate, ticket, withToken } = api.tickets;
 
-const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 const kind = (name: string) => ({
   properties: { body: { properties: { kind: { const: name } }, required: ['kind'] } },
 });
 const streamer = { name: 'streamer', when: kind('streamer'), priority: 100 };
-const last = async (id: string): Promise<Json> => (await events(api, id)).at(-1);
+const last = async (id: string): Promise<Json> => (await events(id)).at(-1);
 
 test('S0.2 rules set and add to the priority of a ticket as it is added, in order', async () => {
   const violent = { properties: { body: { properties: { text: { pattern: '(?i)blood' } }, required: ['text'] } } };
@@ -24,16 +23,16 @@ test('S0.2 rules set and add to the priority of a ticket as it is added, in orde
     { name: 'by-url', when: { properties: { callback: { enum: ['url', 'text'] } } }, add: -3 },
     { when: { properties: { priority: { minimum: 900 } } }, add: 2000 },
   ];
-  expect((await configure(api, 'rules', { rules })).rules).toEqual(rules);
+  expect((await configure('rules', { rules })).rules).toEqual(rules);
   const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
-  expect(await add(api, 'rules', { id: 'plain', priority: 5, body: { kind: 'x' } })).toMatchObject({ priority: 5 });
-  expect(await add(api, 'rules', { id: 'streamer', body: { kind: 'streamer' } })).toMatchObject({ priority: 100 });
+  expect(await add('rules', { id: 'plain', priority: 5, body: { kind: 'x' } })).toMatchObject({ priority: 5 });
+  expect(await add('rules', { id: 'streamer', body: { kind: 'streamer' } })).toMatchObject({ priority: 100 });
   const both = { kind: 'streamer', text: 'a lot of Blood' };
   expect(
-    await add(api, 'rules', { id: 'both', body: both, callback: { url: 'http://127.0.0.1:9/', secret } }),
+    await add('rules', { id: 'both', body: both, callback: { url: 'http://127.0.0.1:9/', secret } }),
   ).toMatchObject({ priority: 117, requires: ['hard'] });
-  expect(await add(api, 'rules', { id: 'most', priority: 950, body: { kind: 'x' } })).toMatchObject({ priority: 1000 });
-  expect((await events(api, 'both')).map((e) => [e.type, e.actor, e.data])).toEqual([
+  expect(await add('rules', { id: 'most', priority: 950, body: { kind: 'x' } })).toMatchObject({ priority: 1000 });
+  expect((await events('both')).map((e) => [e.type, e.actor, e.data])).toEqual([
     ['created', 'anonymous', { queue: 'rules', priority: 0 }],
     [
       'changed',
@@ -41,43 +40,37 @@ test('S0.2 rules set and add to the priority of a ticket as it is added, in orde
       { changed: { priority: 117, requires: ['hard'] }, priorityBefore: 0, rules: ['streamer', 2, 'by-url'] },
     ],
   ]);
-  expect(await eventTypes(api, 'plain')).toEqual(['created']);
-  expect(await drain(api, 'rules', 3)).toEqual(['most', 'streamer', 'plain']);
-  expect((await claimOne(api, 'rules', 'expert', { skills: ['hard'] })).id).toBe('both');
+  expect(await eventTypes('plain')).toEqual(['created']);
+  expect(await drain('rules', 3)).toEqual(['most', 'streamer', 'plain']);
+  expect((await claimOne('rules', 'expert', { skills: ['hard'] })).id).toBe('both');
   const again = await api.post('/v1/queues/rules/tickets', { id: 'streamer', body: { kind: 'streamer' } });
   expect(again).toMatchObject({ status: 200, body: { priority: 100 } });
 });
 
 test('S0.2 each ticket of a batch and each that is transferred goes by the rules of its queue', async () => {
-  await configure(api, 'batch', { rules: [streamer], maxHeld: 10 });
+  await configure('batch', { rules: [streamer], maxHeld: 10 });
   const bodies = ['a', 'streamer', 'b', 'streamer'];
   await addMany(
-    api,
     'batch',
     bodies.map((name, n) => ({ id: `b-${n}`, body: { kind: name } })),
   );
-  const { tickets } = await claim(api, 'batch', 'r', { count: 4 });
-  expect(tickets.map((t: Json) => [t.id, t.priority])).toEqual([
-    ['b-1', 100],
-    ['b-3', 100],
-    ['b-0', 0],
-    ['b-2', 0],
-  ]);
-  const moved = await withToken(api, tickets[0], 'transfer', { queue: 'ruleless' });
+  const { tickets } = await claim('batch', 'r', { count: 4 });
+  expect(tickets.map((t: Json) => `${t.id} ${t.priority}`)).toEqual(['b-1 100', 'b-3 100', 'b-0 0', 'b-2 0']);
+  const moved = await withToken(tickets[0], 'transfer', { queue: 'ruleless' });
   expect(moved.body).toMatchObject({ queue: 'ruleless', priority: 0 });
-  await add(api, 'ruleless', { id: 'to-rules', body: { kind: 'streamer' } });
-  const back = await api.post('/v1/tickets/to-rules/transfer', { queue: 'batch' });
+  await add('ruleless', { id: 'to-rules', body: { kind: 'streamer' } });
+  const back = await operate('to-rules', 'transfer', { queue: 'batch' });
   expect(back.body).toMatchObject({ queue: 'batch', priority: 100 });
 });
 
 test('S0.2 a changed body is ruled anew, also while held; what was set by hand stays', async () => {
-  await configure(api, 'bodies', { rules: [streamer, { when: kind('video'), add: 5, requires: ['video'] }] });
-  await add(api, 'bodies', { id: 'body', priority: 3, body: { kind: 'streamer' } });
+  await configure('bodies', { rules: [streamer, { when: kind('video'), add: 5, requires: ['video'] }] });
+  await add('bodies', { id: 'body', priority: 3, body: { kind: 'streamer' } });
   expect((await api.patch('/v1/tickets/body', { body: { kind: 'video' } })).body).toMatchObject({
     priority: 8,
     requires: ['video'],
   });
-  const held = await claimOne(api, 'bodies', 'anna', { skills: ['video'] });
+  const held = await claimOne('bodies', 'anna', { skills: ['video'] });
   const stream = await openStream(api, 'reviewer=anna');
   expect((await api.patch('/v1/tickets/body', { body: { kind: 'none' } })).body).toMatchObject({
     priority: 3,
@@ -86,63 +79,61 @@ test('S0.2 a changed body is ruled anew, also while held; what was set by hand s
   await stream.first('changed');
   expect((await api.patch('/v1/tickets/body', { priority: 42 })).body.priority).toBe(42);
   expect((await api.patch('/v1/tickets/body', { body: { kind: 'streamer' } })).body.priority).toBe(42);
-  await withToken(api, held, 'release');
-  await configure(api, 'bodies', { rules: [{ when: {}, priority: 1 }] });
-  expect(await ticket(api, 'body')).toMatchObject({ priority: 42, state: 'waiting' });
+  await withToken(held, 'release');
+  await configure('bodies', { rules: [{ when: {}, priority: 1 }] });
+  expect(await ticket('body')).toMatchObject({ priority: 42, state: 'waiting' });
 });
 
 test('S0.2 a reclaimed ticket goes by the rules for its attempts before it is handed out again', async () => {
   const tried = (n: number) => ({ when: { properties: { attempts: { minimum: n } } } });
-  await configure(api, 'tried', {
+  await configure('tried', {
     leaseSeconds: 0.3,
     rules: [
       { ...tried(2), priority: 60 },
       { ...tried(1), priority: 30 },
     ],
   });
-  await add(api, 'tried', { id: 'tried' });
-  await add(api, 'tried', { id: 'other', priority: 10, delaySeconds: 0.4 });
-  expect((await claimOne(api, 'tried', 'r1')).priority).toBe(0);
-  const second = await eventually(async () =>
-    (await claim(api, 'tried', 'r2')).tickets.find((t: Json) => t.id === 'tried'),
-  );
+  await add('tried', { id: 'tried' });
+  await add('tried', { id: 'other', priority: 10, delaySeconds: 0.4 });
+  expect((await claimOne('tried', 'r1')).priority).toBe(0);
+  const second = await eventually(async () => (await claim('tried', 'r2')).tickets.find((t: Json) => t.id === 'tried'));
   expect(second.priority).toBe(30);
-  expect(await eventTypes(api, 'tried')).toEqual(['created', 'claimed', 'reclaimed', 'changed', 'claimed']);
-  expect((await withToken(api, second, 'release')).body.priority).toBe(60);
+  expect(await eventTypes('tried')).toEqual(['created', 'claimed', 'reclaimed', 'changed', 'claimed']);
+  expect((await withToken(second, 'release')).body.priority).toBe(60);
   expect((await last('tried')).data).toMatchObject({ rules: [0], priorityBefore: 30 });
 });
 
 test('S0.2 a ticket left between its reclaim and its rules by a crash is not handed out with a stale priority', async () => {
-  await configure(api, 'crash', { rules: [streamer] });
-  await add(api, 'crash', { id: 'crash', body: { kind: 'streamer' } });
+  await configure('crash', { rules: [streamer] });
+  await add('crash', { id: 'crash', body: { kind: 'streamer' } });
   await sql(`update item set rules_due_at = clock_timestamp() - interval '3 seconds', priority = 0 where id = 'crash'`);
-  expect((await claim(api, 'crash', 'r')).tickets).toEqual([]);
-  const got = await claim(api, 'crash', 'r', { waitSeconds: 20 });
+  expect((await claim('crash', 'r')).tickets).toEqual([]);
+  const got = await claim('crash', 'r', { waitSeconds: 20 });
   expect(got.tickets[0]).toMatchObject({ id: 'crash', priority: 100 });
 });
 
 test('S0.2 changed rules reach what waits before the answer, and a dry run lists what they would move', async () => {
   const sent = repeat(700, (n) => ({ id: `w-${n}`, body: { kind: n % 2 ? 'odd' : 'even' } }));
-  await addMany(api, 'waiting', sent);
+  await addMany('waiting', sent);
   const rules = [{ when: kind('odd'), add: 9 }];
   const dry = await api.put('/v1/queues/waiting', { rules, dryRun: true });
   expect(dry).toMatchObject({ status: 200, body: { total: 350 } });
   expect(dry.body.wouldMove).toHaveLength(100);
   expect(dry.body.wouldMove[0]).toEqual({ id: 'w-1', before: 0, after: 9 });
-  expect((await ticket(api, 'w-1')).priority).toBe(0);
+  expect((await ticket('w-1')).priority).toBe(0);
   expect((await api.get('/v1/queues/waiting')).body.rules).toEqual([]);
-  await configure(api, 'waiting', { rules, maxHeld: 700 });
-  const { tickets } = await claim(api, 'waiting', 'r', { count: 100 });
+  await configure('waiting', { rules, maxHeld: 700 });
+  const { tickets } = await claim('waiting', 'r', { count: 100 });
   expect(tickets.map((t: Json) => t.id)).toEqual(repeat(100, (n) => `w-${2 * n + 1}`));
-  await configure(api, 'waiting', {});
-  expect(await ticket(api, 'w-699')).toMatchObject({ priority: 0 });
+  await configure('waiting', {});
+  expect(await ticket('w-699')).toMatchObject({ priority: 0 });
   expect((await last('w-699')).data).toEqual({ changed: { priority: 0 }, priorityBefore: 9, rules: [] });
 });
 
 test('S0.2 escalations and rules together: the higher one counts', async () => {
-  await configure(api, 'both', { rules: [streamer], escalations: [{ afterSeconds: 60, priority: 50 }] });
-  expect((await add(api, 'both', { body: { kind: 'streamer' }, createdAt: ago(100) })).priority).toBe(100);
-  const aged = await add(api, 'both', { body: { kind: 'x' }, createdAt: ago(100) });
+  await configure('both', { rules: [streamer], escalations: [{ afterSeconds: 60, priority: 50 }] });
+  expect((await add('both', { body: { kind: 'streamer' }, createdAt: ago(100) })).priority).toBe(100);
+  const aged = await add('both', { body: { kind: 'x' }, createdAt: ago(100) });
   expect(aged.priority).toBe(50);
   expect((await api.patch(`/v1/tickets/${aged.id}`, { body: { kind: 'y' } })).body.priority).toBe(50);
 });
@@ -167,9 +158,9 @@ test('S0.2 a rule that is wrong is refused and named', async () => {
 test('S0.2 tickets added while rules change end up under the newest', async () => {
   for (let round = 0; round < 5; round++) {
     const queue = `race-${round}`;
-    await configure(api, queue, {});
-    const adding = Promise.all(repeat(40, (n) => add(api, queue, { id: `${queue}-${n}`, body: { kind: 'streamer' } })));
-    await configure(api, queue, { rules: [streamer] });
+    await configure(queue, {});
+    const adding = Promise.all(repeat(40, (n) => add(queue, { id: `${queue}-${n}`, body: { kind: 'streamer' } })));
+    await configure(queue, { rules: [streamer] });
     await adding;
     await eventually(async () =>
       (await api.get(`/v1/tickets?queue=${queue}&limit=100`)).body.items.every((t: Json) => t.priority === 100),

@@ -7,8 +7,9 @@ import { byNight } from '../support/nightly.ts';
 import { callsOf, fill, holdBack, keys, press, sees, submit } from '../support/page.ts';
 import { put } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
-import { addTask, addTemplate, inMs, MINUTE_MS } from '../support/tasks.ts';
+import { addTask, addTemplate } from '../support/tasks.ts';
 import { add, addMany, decide, ticket } from '../support/tickets.ts';
+import { inMs, MINUTE_MS } from '../support/times.ts';
 
 /** Tickets of a large queue. */
 const MANY = byNight(1_000_000, 100_000);

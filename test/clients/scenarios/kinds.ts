@@ -1,7 +1,8 @@
 import { addCases, court, jurors } from '../../support/cases.ts';
 import { type Client, eventually, type Json, repeat } from '../../support/client.ts';
-import { addTask, dispatchLog, inMs } from '../../support/tasks.ts';
+import { addTask, dispatchLog } from '../../support/tasks.ts';
 import { addMany, configure } from '../../support/tickets.ts';
+import { inMs } from '../../support/times.ts';
 import { ended, type Loop, type Program } from '../driver.ts';
 import type { Scenarios, Scene } from '../scene.ts';
 import type { Call } from '../stand-ins.ts';

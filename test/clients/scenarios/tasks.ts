@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { type Client, eventually, type Json } from '../../support/client.ts';
 import { createKey } from '../../support/keys.ts';
-import { addTask, dispatchLog, handed, inMs } from '../../support/tasks.ts';
+import { addTask, dispatchLog, handed } from '../../support/tasks.ts';
+import { inMs } from '../../support/times.ts';
 import { began, ended, endedWith, expectBegun, failure, NO_SERVER, named, type Program, refusal } from '../driver.ts';
 import { callsOf, failing, forgetful, recorded, startOwnApi, unwilling } from '../stand-ins.ts';
 import { scenariosOf, type WorkScenario } from './kinds.ts';
