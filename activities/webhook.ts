@@ -10,6 +10,9 @@ import type { Outgoing } from '../services/deliveries/outcomes.ts';
 const TIMEOUT_MS = 10_000;
 /** Timers of Node.js take no more than 24 days. */
 const MAX_TIMEOUT_MS = 86_400_000;
+const SWITCHING_PROTOCOLS = 101;
+/** In its three forms, of which two are obsolete and one has no zone; all of them are GMT. */
+const HTTP_DATE = /^([A-Z][a-z]{2,8},? .*\d\d:\d\d:\d\d( +\d{4})?)( GMT)?$/;
 
 export interface Answer {
   status: number;
@@ -43,24 +46,47 @@ export function post(
         agent: false,
       },
       (response) => {
-        const after = Number(response.headers['retry-after']);
-        resolve({ status: response.statusCode ?? 0, retryAfterMs: Number.isFinite(after) ? after * 1000 : null });
+        resolve({ status: response.statusCode ?? 0, retryAfterMs: retryAfterOf(response.headers) });
         response.destroy();
       },
     );
-    const end = (why: string) => () => void call.destroy(new Error(why));
+    // rejects itself: a destroyed call may emit nothing more, as after an upgrade or during a lookup
+    const end = (why: string) => () => {
+      reject(new Error(why));
+      call.destroy();
+    };
     // not signals: one of `AbortSignal.timeout` stays for all of its time, which may be a day
     const late = setTimeout(end(`no answer within ${waitMs / 1000} s`), waitMs).unref();
     const stop = end('the process is being stopped');
     if (wait.gone?.aborted) stop();
     wait.gone?.addEventListener('abort', stop);
+    call.on('upgrade', ({ headers }, socket) => {
+      resolve({ status: SWITCHING_PROTOCOLS, retryAfterMs: retryAfterOf(headers) });
+      socket.destroy();
+    });
     call.on('close', () => {
+      reject(new Error('the connection was closed without an answer'));
       clearTimeout(late);
       wait.gone?.removeEventListener('abort', stop);
     });
     call.on('error', reject);
     call.end(message.body);
   });
+}
+
+/**
+ * `Retry-After` in milliseconds (RFC 9110, 10.2.3): whole seconds, or a date, counted from the receiver's own `Date`.
+ * @returns null where it is missing or neither of these
+ */
+function retryAfterOf({ 'retry-after': after = '', date = '' }: http.IncomingHttpHeaders): number | null {
+  if (/^\d+$/.test(after)) return Number(after) * 1000;
+  const at = timeOf(after);
+  return at === null ? null : Math.max(0, at - (timeOf(date) ?? Date.now()));
+}
+
+function timeOf(text: string): number | null {
+  const [, date] = HTTP_DATE.exec(text) ?? [];
+  return Date.parse(`${date} GMT`) || null;
 }
 
 /** @param at seconds since 1970 */
