@@ -4,6 +4,8 @@ import { Problem } from '../services/shared/problems.ts';
 const MAX_DEPTH = 100;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const JSON_TYPE = /^application\/(.+\+)?json\s*(;|$)/i;
+/** What programs send where nobody sets a type, such as PHP's curl. */
+const UNSET_TYPE = /^($|(text\/plain|application\/x-www-form-urlencoded)\s*(;|$))/i;
 
 /** A parsed body and its size; `value` is undefined where there was none. */
 export interface Sent {
@@ -14,11 +16,13 @@ export interface Sent {
 /**
  * Reads a JSON body. Rejects bytes that are no UTF-8; values that cannot be stored as sent are left to `checkValues`.
  * @param limit bytes
+ * @param anyType whether the content type may be missing, or one that programs send for it
  */
-export async function readJson(incoming: IncomingMessage, limit: number): Promise<Sent> {
+export async function readJson(incoming: IncomingMessage, limit: number, anyType = false): Promise<Sent> {
   const bytes = await readBytes(incoming, limit);
   if (bytes.length === 0) return { value: undefined, bytes: 0 };
-  if (!JSON_TYPE.test(incoming.headers['content-type'] ?? ''))
+  const type = incoming.headers['content-type'] ?? '';
+  if (!JSON_TYPE.test(type) && !(anyType && UNSET_TYPE.test(type)))
     throw new Problem('unsupported_media_type', 'send the body as application/json');
   try {
     return { value: JSON.parse(decoder.decode(bytes)), bytes: bytes.length };

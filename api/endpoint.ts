@@ -90,6 +90,8 @@ interface Definition<P extends Input, Q extends Input, B extends Input, A extend
   takesKey?: boolean;
   /** Bytes. */
   bodyLimit?: number;
+  /** The body's content type may be missing, or one that programs send where none is set. */
+  takesAnyType?: boolean;
   /** The handler checks the values of each entry, so that a bad one does not affect the others. */
   checksEntries?: boolean;
   answers: A;
@@ -136,7 +138,7 @@ export async function perform(
   const params = check(e.params, pathParams(c), 'path');
   const query = queryOf(e, c);
   const { incoming, outgoing } = c.env;
-  const raw = () => readJson(incoming, e.bodyLimit ?? SMALL_BODY);
+  const raw = () => readJson(incoming, e.bodyLimit ?? SMALL_BODY, e.takesAnyType);
   const body = e.body && check(e.body, bodyOf(e, await raw()), 'body');
   const header = (name: string) => c.req.header(name);
   const cut = () => void outgoing.destroy();

@@ -32,13 +32,24 @@ export const Time = z
     (t) => z.iso.datetime({ offset: true }).safeParse(t).success && Date.parse(t) >= 0,
     'must be a time after 1970',
   );
-export const isTimezone = (name: string): boolean => {
+/** A time zone as its database spells it; undefined: there is none of this name. */
+const spelledZone = (name: string): string | undefined => {
+  // PostgreSQL reads a zone that begins with a sign as the opposite offset, and Temporal knows no offsets
+  if (!/^[A-Za-z]/.test(name)) return undefined;
   try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    // an alias keeps its name, whose spelling is known in one case only
+    return timeZone.toLowerCase() === name.toLowerCase() || name === name.toLowerCase() ? timeZone : name;
   } catch {
-    return false;
+    return undefined;
   }
 };
+/** In any case; PostgreSQL would take them, and Temporal would not. */
+export const Timezone = z
+  .string()
+  .max(100)
+  .refine((name) => spelledZone(name) !== undefined, { error: 'is not a time zone', abort: true })
+  .overwrite((name) => spelledZone(name) ?? name);
 
 /** A whole number in an answer. */
 export const Whole = z.number().int();

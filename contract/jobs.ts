@@ -1,16 +1,17 @@
 import { z } from '@hono/zod-openapi';
 import {
   Callback,
-  isTimezone,
   Json,
   oneOf,
   orNull,
   PageByTime,
   Reason,
   TEN_YEARS,
+  Timezone,
   Token,
   WaitSeconds,
 } from './common.ts';
+import { cronFault } from './cron.ts';
 
 export const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f`;
 /** For the document: no control characters. */
@@ -168,8 +169,20 @@ export const ScheduleSettings = z
   .strictObject({
     // a Temporal schedule has no parts of seconds
     everySeconds: z.number().int('must be whole seconds').min(1).max(TEN_YEARS).optional(),
-    cron: z.string().min(1).max(200).optional(),
-    timezone: z.string().max(100).refine(isTimezone, 'is not a time zone').default('UTC'),
+    cron: z
+      .string()
+      .min(1)
+      .max(200)
+      .superRefine((cron, { addIssue }) => {
+        const message = cronFault(cron);
+        if (message !== undefined) addIssue({ code: 'custom', message });
+      })
+      .openapi({
+        description:
+          'Five fields as in cron, or @daily and its like; the day of month or the day of week is restricted',
+      })
+      .optional(),
+    timezone: Timezone.default('UTC'),
     body: Json,
     TTR: Ttr.default(60),
     priority: JobPriority.default(DEFAULT_PRIORITY),
@@ -191,6 +204,13 @@ export const Schedule = z
     body: Json,
     TTR: z.number(),
     priority: z.number().int(),
+    nextAt: z.array(z.string()).nullable().openapi({
+      description:
+        'The next five firings; null for an expression that only Temporal reads, which earlier releases accepted',
+    }),
+    paused: z.boolean().nullable().openapi({
+      description: 'Whether an operator has paused it in Temporal; null while that cannot be asked',
+    }),
     createdAt: z.string(),
     updatedAt: z.string(),
   })

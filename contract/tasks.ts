@@ -3,7 +3,6 @@ import {
   Callback,
   conditional,
   counts,
-  isTimezone,
   Json,
   Name,
   orNull,
@@ -12,6 +11,7 @@ import {
   pageByText,
   Seconds,
   Time,
+  Timezone,
   WaitSeconds,
 } from './common.ts';
 
@@ -59,11 +59,6 @@ export const Group = z.object({ ...summary, members: z.array(z.string()) }).open
 
 const Executor = z.string().regex(/^[ug]id_[A-Za-z0-9._:~@-]{1,196}$/, 'must be uid_ and a user, or gid_ and a group');
 const DailyTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be HH:MM');
-const Timezone = z
-  .string()
-  .max(100)
-  // PostgreSQL reads a zone that begins with a sign as the opposite offset
-  .refine((name) => /^[A-Za-z]/.test(name) && isTimezone(name), 'is not a time zone');
 const YEAR_MINUTES = 527_040;
 const TYPES = ['once', 'rotate'] as const;
 const DISPATCHES = ['each-once', 'blocking'] as const;

@@ -95,16 +95,18 @@ const put: Parser = (rest) => {
   return n.ok ? { name: 'put', priority, delay, ttr, bytes, wellFormed: n.atEnd } : undefined;
 };
 
+/** As C's strtol: it accepts a sign and ignores the rest of the line. */
+const SIGNED = /^[ \t\n\v\f\r]*([+-]?)(\d+)/;
+
+/** Without a number, the time is 0. */
 const reserveWithTimeout: Parser = (rest) => {
-  const n = new Numbers(rest);
-  const seconds = n.u32();
-  // beanstalkd ignores the rest of the line, and some clients send a blank
-  return n.ok && seconds <= MAX_TIMEOUT ? { name: 'reserve-with-timeout', seconds } : undefined;
+  const [, sign, digits] = SIGNED.exec(rest) ?? [];
+  const seconds = Number(digits ?? 0) * (sign === '-' ? -1 : 1);
+  return seconds >= 0 && seconds <= MAX_TIMEOUT ? { name: 'reserve-with-timeout', seconds } : undefined;
 };
 
-/** beanstalkd reads this number with C's strtoul, which accepts a sign and ignores the rest of the line. */
 const kick: Parser = (rest) => {
-  const [, sign = '', digits] = /^[ \t\n\v\f\r]*([+-]?)(\d+)/.exec(rest) ?? [];
+  const [, sign = '', digits] = SIGNED.exec(rest) ?? [];
   if (digits === undefined || BigInt(digits) >= U64) return undefined;
   const value = sign === '-' ? U64 - BigInt(digits) : BigInt(digits);
   return { name: 'kick', bound: Number(value % U32) };

@@ -95,7 +95,7 @@ const add = command(contract.JobAdd, BOTH, (given, { command: _, ...job }) => ad
 const addMany = command(contract.JobAddMany, BOTH, (given, { jobs: sent }) => {
   const one = async (sent: unknown) => {
     try {
-      return await addOne(given, checkedEntry(contract.NewJob, 'job', sent));
+      return await addOne(given, checkedEntry(contract.NewJob, 'job', withNumbers(sent)));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return failed(error.message, idOf(sent), error.code);
@@ -161,6 +161,19 @@ const peek = command(contract.JobPeek, BOTH, async ({ ctx }, { id, topic = '' })
   return done(job && peeked(job));
 });
 
+const NUMBER = /^\d+(\.\d+)?$/;
+
+/** A command or job whose numbers may be in quotes, as PHP programs send them. */
+function withNumbers<T>(sent: T): T {
+  if (typeof sent !== 'object' || sent === null) return sent;
+  const numbers = Object.entries(sent).filter(
+    ([name, value]) => ['delay', 'TTR', 'priority'].includes(name) && typeof value === 'string' && NUMBER.test(value),
+  );
+  return numbers.length === 0
+    ? sent
+    : { ...sent, ...Object.fromEntries(numbers.map(([name, n]) => [name, Number(n)])) };
+}
+
 const has = (sent: object, field: string) => Object.hasOwn(sent, field);
 
 /** The commands by name. Some take one job or a batch. */
@@ -200,6 +213,7 @@ export const jobCommand = endpoint('runJobCommand', 'POST /v1/jobs', {
   scope: 'handler',
   document: contract.JobCommand,
   bodyLimit: LARGE_BODY,
+  takesAnyType: true,
   answers: { 200: contract.JobAnswer },
   /** A command that was parsed is answered with 200, also where it failed; other problems keep their status. */
   problemAnswer: (problem) => ({
@@ -207,10 +221,11 @@ export const jobCommand = endpoint('runJobCommand', 'POST /v1/jobs', {
     body: failed(problem.message, null, problem.code),
   }),
   async handle({ ctx, caller, raw, signal }) {
-    const { value: sent, bytes } = await raw();
-    if (sent === undefined) throw new Problem('invalid_request', 'send a command as a JSON body', { status: 400 });
-    if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+    const { value, bytes } = await raw();
+    if (value === undefined) throw new Problem('invalid_request', 'send a command as a JSON body', { status: 400 });
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw invalid('the body', 'must be an object');
+    const sent = withNumbers(value);
     const name = (sent as { command?: unknown }).command;
     const find = typeof name === 'string' && Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (!find) throw invalid('command', `must be one of ${Object.keys(commands).join(', ')}`);

@@ -3,15 +3,20 @@ import { Deleted, Name, Page, pageOf } from '../../contract/common.ts';
 import { Schedule, ScheduleSettings, Topic } from '../../contract/jobs.ts';
 import type { ScheduleRow } from '../../db/statements.ts';
 import * as schedules from '../../services/jobs/schedules.ts';
+import type { Context } from '../../services/shared/context.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { listed } from '../paging.ts';
+import { page } from '../paging.ts';
 import { topicByName } from '../resources.ts';
 import { viewOf } from '../views.ts';
 
 const ScheduleParam = z.object({ topic: Topic, name: Name });
 
 const fields = viewOf(Schedule);
-const view = (schedule: ScheduleRow) => ({ ...fields(schedule), TTR: schedule.ttr });
+const viewer = async (ctx: Context, rows: ScheduleRow[]) => {
+  const planOf = await schedules.plansOf(ctx, rows);
+  return (row: ScheduleRow) => ({ ...fields(row), TTR: row.ttr, ...planOf(row) });
+};
+const shown = async (ctx: Context, row: ScheduleRow) => ok((await viewer(ctx, [row]))(row));
 
 export const putScheduleEndpoint = endpoint('putSchedule', 'PUT /v1/topics/{topic}/schedules/{name}', {
   ...topicByName,
@@ -21,7 +26,7 @@ export const putScheduleEndpoint = endpoint('putSchedule', 'PUT /v1/topics/{topi
   params: ScheduleParam,
   body: ScheduleSettings,
   answers: { 200: Schedule },
-  handle: async ({ ctx, params: { topic, name }, body }) => ok(view(await schedules.put(ctx, topic, name, body))),
+  handle: async ({ ctx, params: { topic, name }, body }) => shown(ctx, await schedules.put(ctx, topic, name, body)),
 });
 
 export const getScheduleEndpoint = endpoint('getSchedule', 'GET /v1/topics/{topic}/schedules/{name}', {
@@ -31,7 +36,7 @@ export const getScheduleEndpoint = endpoint('getSchedule', 'GET /v1/topics/{topi
   params: ScheduleParam,
   answers: { 200: Schedule },
   problems: ['not_found'],
-  handle: async ({ ctx, params: { topic, name } }) => ok(view(await schedules.find(ctx, topic, name))),
+  handle: async ({ ctx, params: { topic, name } }) => shown(ctx, await schedules.find(ctx, topic, name)),
 });
 
 export const listSchedulesEndpoint = endpoint('listSchedules', 'GET /v1/topics/{topic}/schedules', {
@@ -40,8 +45,10 @@ export const listSchedulesEndpoint = endpoint('listSchedules', 'GET /v1/topics/{
   roles: ['producer', 'consumer'],
   query: Page,
   answers: { 200: pageOf(Schedule) },
-  handle: ({ ctx, params: { topic }, query: { limit, cursor } }) =>
-    listed(schedules.list(ctx, topic, cursor ?? null, limit + 1), limit, view, (s) => s.seq),
+  async handle({ ctx, params: { topic }, query: { limit, cursor } }) {
+    const rows = await schedules.list(ctx, topic, cursor ?? null, limit + 1);
+    return ok(page(rows, limit, await viewer(ctx, rows.slice(0, limit)), (s) => s.seq));
+  },
 });
 
 export const deleteScheduleEndpoint = endpoint('deleteSchedule', 'DELETE /v1/topics/{topic}/schedules/{name}', {

@@ -7,10 +7,13 @@ import {
   ScheduleOverlapPolicy,
   ServiceError,
 } from '@temporalio/client';
+import { NamespaceNotFoundError } from '@temporalio/common';
 import type { NewJob, ScheduleSettings } from '../../contract/jobs.ts';
 import { only, type Queryable } from '../../db/pool.ts';
 import type { ScheduleRow } from '../../db/statements.ts';
+import { nextFirings } from '../../domain/firings.ts';
 import { URGENT_TASK_QUEUE } from '../../runtime/followers/publisher.ts';
+import { inBatches } from '../shared/batching.ts';
 import type { Context } from '../shared/context.ts';
 import { found, invalid, isInvalidArgument, Problem, unreachable } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
@@ -20,6 +23,12 @@ import * as jobs from './jobs.ts';
 type Stores = Pick<Context, 'db' | 'client'>;
 
 const TIMEOUT_MS = 10_000;
+/** To find out which are paused; these are shown without. */
+const LOOK_MS = 3_000;
+/** Schedules that one query names. */
+const MOST_TOGETHER = 50;
+/** Firings that are shown ahead. */
+const NEXT = 5;
 /** Changes at once in one process: each keeps a connection of the pool while Temporal answers. */
 const MOST_AT_ONCE = 4;
 /** Temporal's own prefix and the instant that it appends make 44 more; where little is allowed, it is 255. */
@@ -41,7 +50,7 @@ const nameOf = (topic: string, name: string): string => {
 export const scheduleId = (topic: string, name: string): string => `${SCHEDULE_PREFIX}${nameOf(topic, name)}`;
 
 const failed = ({ log }: Context, error: unknown): never => {
-  throw error instanceof ServiceError ? unreachable(log, error) : error;
+  throw error instanceof ServiceError || error instanceof NamespaceNotFoundError ? unreachable(log, error) : error;
 };
 
 /**
@@ -71,6 +80,38 @@ export async function put(
 /** @throws Problem `not_found` */
 export const find = async ({ db }: Context, topic: string, name: string): Promise<ScheduleRow> =>
   found(await db.run('get_schedule', { topic, name }), `topic ${topic} has no schedule ${name}`);
+
+/** The next firings of a schedule, and whether an operator has paused it. Null: not known. */
+interface Plan {
+  nextAt: string[] | null;
+  paused: boolean | null;
+}
+
+/**
+ * Looks up the plans of these schedules. What is paused stands in Temporal's visibility store, which is a second late: to
+ * look at schedules themselves would hold up their changes. @returns each row's plan
+ */
+export async function plansOf({ client }: Context, rows: ScheduleRow[]): Promise<(row: ScheduleRow) => Plan> {
+  const paused = new Map<string, boolean>();
+  const look = async (ids: string[]) => {
+    const query = `ScheduleId in (${ids.map((id) => `'${id.replaceAll("'", "''")}'`).join()})`;
+    for await (const { scheduleId: id, state } of client.schedule.list({ query })) paused.set(id, state.paused);
+    return ids;
+  };
+  const ids = rows.map(({ topic, name }) => scheduleId(topic, name));
+  const looking = client.withDeadline(Date.now() + LOOK_MS, () => inBatches(ids, MOST_TOGETHER, look));
+  const isKnown = await looking.then(
+    () => true,
+    () => false,
+  );
+  return (row) => {
+    const id = scheduleId(row.topic, row.name);
+    // its query does not find this sign; what it does not find else has just been made
+    const unseen = isKnown && !id.includes('"') ? false : null;
+    const next = nextFirings(row, new Date(), NEXT);
+    return { nextAt: next?.map((at) => at.toISOString()) ?? null, paused: paused.get(id) ?? unseen };
+  };
+}
 
 /** Newest first. @param before the position in the list to continue after */
 export const list = ({ db }: Context, topic: string, before: number | null, limit: number) =>

@@ -1,3 +1,4 @@
+import { NamespaceNotFoundError } from '@temporalio/common';
 import { DatabaseError } from 'pg';
 import { SMALL_BODY } from '../../contract/common.ts';
 import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
@@ -89,6 +90,10 @@ export function checkEntry(name: string, sent: unknown): void {
 /** Temporal or its worker did not answer. */
 export function unreachable(log: Log, error: unknown): Problem {
   log.warn({ err: (error as Error).message }, 'Temporal cannot be asked');
+  if (error instanceof NamespaceNotFoundError) {
+    const detail = `Temporal has no namespace ${error.namespace}: create it, or correct TEMPORAL_NAMESPACE`;
+    return new Problem('unavailable', detail);
+  }
   return new Problem('unavailable', 'Temporal or its worker cannot be reached, try again');
 }
 

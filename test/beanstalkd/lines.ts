@@ -107,6 +107,10 @@ export const oneConnection: Record<string, Lines> = {
     ['release {1} 0 0', 'RELEASED'],
     ['stats-job {1}', '\nstate: ready\n'],
   ],
+  reserve_with_timeout_x: [
+    ...all('TIMED_OUT', ...['x', '', ' ', '0x', '+0', '\t0', '0 x', 'x0'].map((n) => `reserve-with-timeout ${n}`)),
+    ...badFormat('reserve-with-timeout 99999999999999999999', 'reserve-with-timeout'),
+  ],
   reserve_job_already_reserved: [P1, 'reserve-job {1}', ['reserve-job {1}', 'NOT_FOUND']],
   reserve_job_ready: [
     P1,

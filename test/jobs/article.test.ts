@@ -76,3 +76,31 @@ test('S3.3 a job can be deleted in every state, and finished without a token as 
   expect(await job('finish', { id: 'again' })).toMatchObject({ success: true });
   expect((await oneJob('again')).state).toBe('finished');
 });
+
+test("S3.1 what PHP's curl sends is taken: no content type, text/plain or a form with a JSON body, numbers in quotes", async () => {
+  const send = (command: object, headers: Record<string, string>) =>
+    api.raw('POST', '/v1/jobs', { headers, body: new TextEncoder().encode(JSON.stringify(command)) });
+  const types = ['', 'text/plain', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded'];
+  for (const [n, type] of types.entries()) {
+    const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
+    const job = { topic: 'php', id: `php${n}`, delay: '0', TTR: '90.5', priority: '7', body: '1' };
+    expect((await send({ command: 'add', ...job }, headers)).body, type).toMatchObject({ success: true });
+    expect((await api.get(`/v1/jobs/php${n}`)).body).toMatchObject({ delay: 0, TTR: 90.5, priority: 7, body: '1' });
+    const popped = (await send({ command: 'pop', topic: 'php' }, headers)).body;
+    const release = { command: 'release', id: popped.id, token: popped.token, delay: '3600', priority: '5' };
+    expect((await send(release, headers)).body).toMatchObject({ success: true });
+    expect((await api.get(`/v1/jobs/${popped.id}`)).body).toMatchObject({ state: 'delayed', priority: 5 });
+  }
+  const jobs = [{ topic: 'php', id: 'many', delay: '3600', TTR: '60', body: 1 }];
+  expect((await send({ command: 'add', jobs }, {})).body).toMatchObject({ success: true });
+  for (const wrong of ['', ' ', '-1', '1e3', 'soon', '0x10', null, [1]])
+    expect(await job('add', { topic: 'php', id: 'wrong', delay: wrong, body: 1 }), String(wrong)).toMatchObject({
+      ...{ success: false, code: 'invalid_request' },
+    });
+  // a page of another site may send such a call without asking first
+  const foreign = { 'content-type': 'text/plain', origin: 'https://evil.example' };
+  expect((await send({ command: 'delete', id: 'many' }, foreign)).status).toBe(403);
+  expect((await send({ command: 'add' }, { 'content-type': 'multipart/form-data; boundary=x' })).status).toBe(415);
+  const text = { headers: { 'content-type': 'text/plain' }, body: '{"topic": "php", "id"' };
+  expect((await api.raw('POST', '/v1/jobs', text)).status).toBe(400);
+});

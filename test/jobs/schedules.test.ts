@@ -1,9 +1,9 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { eventually, type Json, repeat, walk } from '../support/client.ts';
-import { startTwoSystems } from '../support/system.ts';
+import { startTestSystem, startTwoSystems } from '../support/system.ts';
 
-const [{ api, running }, other] = await startTwoSystems();
+const [{ api, running, ...stores }, other] = await startTwoSystems();
 const { jobsOf } = api.jobs;
 
 /** Temporal's own workers for schedules take long to start on a busy machine. */
@@ -78,6 +78,104 @@ test('S3.7 what makes no sense is refused and changes nothing', async () => {
   expect((await api.get(path)).status).toBe(404);
 });
 
+test('S3.7 a cron expression that means something else here than in cron, or never fires, is 422', async () => {
+  const path = '/v1/topics/bad/schedules/cron';
+  const refused = [
+    ...[
+      '0 9 1,15 * 1',
+      '0 0 1-31 * 1',
+      '0 0 * * 5#3',
+      '*/30 * * * * *',
+      '0 0 1 * * 2030',
+      '0 0 30 2 *',
+      '0 0 31 4,6 *',
+    ],
+    ...['5/15 * * * *', '60 * * * *', '0 9-17/0 * * *', '0 22-2 * * *', '0 0 L * *', '0 0 ? * 1', '0 0 * * 1L'],
+    ...['@every 1h', '@reboot', 'TZ=Asia/Tokyo 0 9 * * *', '0 0 * * xyz', '0 0 1,, * *', ' ', '* * * *'],
+  ];
+  for (const cron of refused) {
+    const { status, body } = await api.put(path, { cron, body: 1 });
+    expect([status, body.errors?.[0].path], cron).toEqual([422, 'cron']);
+  }
+  expect((await api.get(path)).status).toBe(404);
+});
+
+test('S3.7 the answer has nextAt, five of them, as cron means it, and paused', async () => {
+  const path = '/v1/topics/plans/schedules/p';
+  // what each firing is in its zone: minute, hour, day of month, month, day of week
+  const fires: Record<string, (at: Date) => boolean> = {
+    '*/7 0-23/6 * * *': (at) => at.getUTCMinutes() % 7 === 0 && at.getUTCHours() % 6 === 0,
+    '0 0 */2 * mon': (at) => at.getUTCDate() % 2 === 1 && at.getUTCDay() === 1,
+    '30 4 * JAN,12 5-7': (at) => [0, 11].includes(at.getUTCMonth()) && [5, 6, 0].includes(at.getUTCDay()),
+    '0 0 29 2 *': (at) => at.getUTCMonth() === 1 && at.getUTCDate() === 29,
+    '@weekly': (at) => at.getUTCDay() === 0 && at.getUTCHours() === 0,
+  };
+  const handle = running.runtime.client.schedule.getHandle('schedule/plans/p');
+  for (const [cron, isTime] of Object.entries(fires)) {
+    const { status, body } = await api.put(path, { cron, body: 1 });
+    expect([status, body.paused], cron).toEqual([200, false]);
+    expect(body.nextAt, cron).toHaveLength(5);
+    expect(
+      body.nextAt.filter((at: string) => !isTime(new Date(at))),
+      cron,
+    ).toEqual([]);
+    expect(body.nextAt).toEqual([...body.nextAt].sort());
+    const fired = (await handle.describe()).info.nextActionTimes.map((at) => at.toISOString());
+    expect(fired, cron).toEqual(expect.arrayContaining(body.nextAt.slice(1)));
+  }
+  const { body } = await api.put(path, { everySeconds: 86_400, body: 1 });
+  const days = body.nextAt.map((at: string) => Date.parse(at) / 86_400_000);
+  expect(days).toEqual(repeat(5, (n) => days[0] + n));
+  await handle.pause();
+  await eventually(async () => (await api.get(path)).body.paused);
+  const [listed] = (await api.get('/v1/topics/plans/schedules')).body.items;
+  expect(listed).toEqual((await api.get(path)).body);
+  const odd = `/v1/topics/${encodeURIComponent("it's b\\b ü😀")}/schedules/p`;
+  await api.put(odd, { everySeconds: 86_400, body: 1 });
+  await running.runtime.client.schedule.getHandle("schedule/it's b\\b ü😀/p").pause();
+  await eventually(async () => (await api.get(odd)).body.paused);
+});
+
+test('S3.7 zones are spelled and checked the same everywhere', async () => {
+  const path = '/v1/topics/zones/schedules/z';
+  await api.post('/v1/templates', { id: 'zoned', name: 'zoned', params: {} });
+  const task = { type: 'rotate', executor: 'uid_1', startTime: '2026-01-01T00:00:00Z', dailyTime: '09:00' };
+  const zones = { 'europe/berlin': 'Europe/Berlin', utc: 'UTC', 'US/Pacific': 'US/Pacific', 'Etc/UTC': 'Etc/UTC' };
+  for (const [sent, spelled] of Object.entries(zones)) {
+    const schedule = await api.put(path, { cron: '0 9 * * *', timezone: sent, body: 1 });
+    expect([schedule.status, schedule.body.timezone], sent).toEqual([200, spelled]);
+    const made = await api.post('/v1/tasks', { ...task, timezone: sent, templateId: 'zoned', params: {} });
+    expect([made.status, made.body.timezone], sent).toEqual([201, spelled]);
+  }
+  for (const wrong of ['+02:00', '-05:00', 'Mars/Olympus', '', 'UTC+2']) {
+    const schedule = await api.put(path, { cron: '0 9 * * *', timezone: wrong, body: 1 });
+    const made = await api.post('/v1/tasks', { ...task, timezone: wrong, templateId: 'zoned', params: {} });
+    for (const { status, body } of [schedule, made])
+      expect([status, body.errors?.[0].path], wrong).toEqual([422, 'timezone']);
+  }
+});
+
+test('S3.7 where Temporal has no such namespace, it is 503 and says so, and nothing changes', async () => {
+  const lost = await startTestSystem(
+    {},
+    { stores: { ...stores, temporalAddress: inject('temporal'), namespace: 'no-such-namespace' }, role: 'api' },
+  );
+  const path = '/v1/topics/lost/schedules/n';
+  for (const { status, body } of [
+    await lost.api.put(path, { everySeconds: 60, body: 1 }),
+    await lost.api.raw('DELETE', path),
+  ])
+    expect([status, body.code, body.detail]).toEqual([
+      503,
+      'unavailable',
+      expect.stringContaining('no-such-namespace'),
+    ]);
+  expect((await lost.api.get(path)).status).toBe(404);
+  await api.put(path, { everySeconds: 60, body: 1 });
+  expect((await lost.api.get(path)).body).toMatchObject({ everySeconds: 60, paused: null });
+  await lost.stop();
+});
+
 test('S3.7 listed newest first, page by page', async () => {
   for (const name of ['b', 'c', 'a'])
     await api.put(`/v1/topics/many/schedules/${name}`, { everySeconds: 3600, body: 1 });
@@ -113,7 +211,8 @@ test('S3.7 deleted while it is put: it is in both stores or in neither', async (
 test('S3.7 a rhythm that Temporal refuses changes neither store', async () => {
   const path = '/v1/topics/kept/schedules/k';
   await api.put(path, { everySeconds: 3_600, body: 1 });
-  const { status, body } = await api.put(path, { cron: '61 25 * * *', body: 2 });
+  // only one spelling of an alias is known here
+  const { status, body } = await api.put(path, { cron: '0 9 * * *', timezone: 'ASIA/KOLKATA', body: 2 });
   expect([status, body.errors[0].path]).toEqual([422, 'cron']);
   expect((await api.get(path)).body).toMatchObject({ everySeconds: 3_600, cron: null, body: 1 });
   expect(await firing('kept', 'k')).toBe(3_600);

@@ -45,6 +45,6 @@ export function EditSchedule({ topic, given, onSaved }: Props) {
   );
 }
 
-function settingsOf({ topic: _t, name: _n, createdAt: _c, updatedAt: _u, ...settings }: Schemas['Schedule']) {
-  return settings;
+function settingsOf({ everySeconds, cron, timezone, body, TTR, priority }: Schemas['Schedule']) {
+  return { everySeconds, cron, timezone, body, TTR, priority };
 }
