@@ -79,7 +79,8 @@ export const PROBLEM_HELP: Record<ProblemCode, Help> = {
   limit_reached: {
     meaning:
       'The executor has as many rotating tasks as `DOCKET_MAX_ROTATIONS` allows, or the task would catch up more than 10,000 occurrences.',
-    action: 'Delete rotating tasks that are not needed, or give a later `startTime` or a smaller `lookbackSeconds`.',
+    action:
+      'Delete rotating tasks that are not needed, or give a later `startTime` or a smaller `lookbackSeconds` or `maxLookbackSeconds`.',
   },
   template_mismatch: {
     meaning: 'The parameters of a task do not match its template.',

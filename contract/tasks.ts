@@ -78,7 +78,10 @@ const fields = {
   dispatchTimes: z.number().int().min(1).max(1_000_000),
   dispatch: z.enum(DISPATCHES),
   catchUp: z.enum(CATCH_UPS),
-  lookbackSeconds: Seconds,
+  lookbackSeconds: Seconds.openapi({ description: 'How far back it is handed to users who have completed nothing' }),
+  maxLookbackSeconds: Seconds.nullable().openapi({
+    description: 'How far back it is handed to anyone; older occurrences are `missed`. null: for ever',
+  }),
   answerSeconds: PositiveSeconds.nullable(),
   endTime: Time.nullable(),
   callback: orNull(Callback),
@@ -98,6 +101,7 @@ export const NewTask = z
     dispatch: fields.dispatch.default('each-once'),
     catchUp: fields.catchUp.default('all'),
     lookbackSeconds: fields.lookbackSeconds.default(86_400),
+    maxLookbackSeconds: fields.maxLookbackSeconds.default(null),
     answerSeconds: fields.answerSeconds.default(null),
     endTime: fields.endTime.default(null),
     callback: fields.callback.default(null),
@@ -119,7 +123,7 @@ export type NewTask = z.infer<typeof NewTask>;
 
 export const PatchTask = z.strictObject(fields).partial().openapi('PatchTask');
 
-const OCCURRENCE_STATES = ['delayed', 'due', 'completed', 'cancelled', 'expired'] as const;
+const OCCURRENCE_STATES = ['delayed', 'due', 'completed', 'cancelled', 'missed'] as const;
 const Occurrence = z
   .object({
     occurrence: z.string(),
@@ -181,6 +185,7 @@ export const NextTaskAnswer = z
       .object({
         ...counts('excluded', 'done', 'taken'),
         passed: z.number().int().openapi({ description: 'Began before the occurrence that the user completed last' }),
+        tooOld: z.number().int().openapi({ description: 'Older than the look-back for this user, or missed by all' }),
         notYet: z.number().int(),
       })
       .nullable(),

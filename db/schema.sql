@@ -306,6 +306,7 @@ CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, r
 CREATE INDEX item_rules_due ON public.item USING btree (rules_due_at) WHERE ((rules_due_at IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX item_state ON public.item USING btree (queue, kind, state, created_at, seq) WHERE (state <> 'held'::text);
 CREATE INDEX item_stock ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (capacity > 0));
+CREATE INDEX item_stock_by_id ON public.item USING btree (id) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (capacity > 0));
 CREATE INDEX item_stocked ON public.item USING btree (queue, stocked_by) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (capacity > 0));
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
@@ -384,6 +385,7 @@ create table lease (
   given                json,
   result_hash          bytea,
   seen                 xid8,
+  excluded             text[],
   constraint lease_pkey PRIMARY KEY (token),
   constraint lease_end CHECK ((((ended_at IS NULL) = (why IS NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
   constraint lease_of_capacity CHECK ((kind <> ALL (ARRAY['ticket'::text, 'job'::text]))),
@@ -391,7 +393,6 @@ create table lease (
   constraint lease_why_check CHECK ((why = ANY (ARRAY['settled'::text, 'released'::text, 'revoked'::text, 'expired'::text, 'transferred'::text, 'closed'::text])))
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
-CREATE INDEX lease_completed ON public.lease USING btree (slot, ended_at) WHERE ((kind = 'task'::text) AND (why = 'settled'::text));
 CREATE UNIQUE INDEX lease_live ON public.lease USING btree (kind, item_id, slot) WHERE (ended_at IS NULL);
 CREATE INDEX lease_of_case ON public.lease USING btree (item_id, slot) WHERE (kind = 'case'::text);
 CREATE INDEX lease_of_task ON public.lease USING btree (item_id, slot) WHERE (kind = 'task'::text);
@@ -402,6 +403,7 @@ CREATE TRIGGER case_lease_ended AFTER UPDATE OF ended_at ON public.lease FOR EAC
 comment on column lease.expires_at is 'items with capacity; an exclusive item carries it itself';
 comment on column lease.given is 'what the holder was given, where the item may change under it';
 comment on column lease.seen is 'what older transactions had made was seen when this dispatch was chosen';
+comment on column lease.excluded is 'what the call that was given this dispatch excluded';
 
 create table log_shard (
   shard                integer not null,
@@ -416,13 +418,30 @@ create table log_shard (
 )
 with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=200);
 
+create table look_back (
+  person               text collate "C" not null,
+  first_at             timestamp with time zone not null,
+  first_rank           bigint not null,
+  first_seen           xid8,
+  since_rank           bigint not null,
+  seen                 xid8,
+  excluded             text[] default '{}'::text[] not null,
+  constraint look_back_pkey PRIMARY KEY (person)
+)
+with (fillfactor=70);
+comment on column look_back.since_rank is 'the start of what they completed last; what is earlier has been passed by';
+comment on column look_back.seen is 'unless an older transaction than this had not been seen when they were given that';
+comment on column look_back.excluded is 'or the call that was given it excluded that';
+
 create table member (
   person               text collate "C" not null,
   group_id             text collate "C" not null,
   given_as             text not null,
+  joined_by            xid8,
   constraint member_pkey PRIMARY KEY (person, group_id)
 );
 CREATE INDEX member_of_group ON public.member USING btree (group_id, person);
+comment on column member.joined_by is 'the transaction since which they are a member: what they could have had before that they have not passed by';
 
 create table node (
   id                   text not null,
@@ -768,6 +787,8 @@ create table task (
   revision             integer default 1 not null,
   created_at           timestamp with time zone default clock_timestamp() not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
+  max_lookback_seconds double precision,
+  template_version     integer default 1 not null,
   constraint task_pkey PRIMARY KEY (id),
   constraint task_answer_seconds_check CHECK ((answer_seconds > (0)::double precision)),
   constraint task_catch_up_check CHECK ((catch_up = ANY (ARRAY['all'::text, 'newest'::text]))),
@@ -777,6 +798,7 @@ create table task (
   constraint task_every_days_check CHECK ((every_days > 0)),
   constraint task_every_minutes_check CHECK ((every_minutes > 0)),
   constraint task_lookback_seconds_check CHECK ((lookback_seconds >= (0)::double precision)),
+  constraint task_max_lookback CHECK ((max_lookback_seconds >= (0)::double precision)),
   constraint task_rhythm CHECK (
 CASE type
     WHEN 'once'::text THEN ((every_minutes IS NULL) AND (daily_time IS NULL))
@@ -786,6 +808,7 @@ END),
   constraint task_type_check CHECK ((type = ANY (ARRAY['once'::text, 'rotate'::text])))
 );
 CREATE INDEX task_executor ON public.task USING btree (queue, start_time, seq);
+CREATE INDEX task_look_back ON public.task USING btree (queue, lookback_seconds) WHERE (state = 'active'::text);
 CREATE INDEX task_start ON public.task USING btree (start_time, seq);
 
 create table task_group (
@@ -806,9 +829,18 @@ create table task_template (
   params               json not null,
   content_hash         bytea not null,
   created_at           timestamp with time zone default clock_timestamp() not null,
+  version              integer default 1 not null,
   constraint task_template_pkey PRIMARY KEY (id),
   constraint task_template_seq_key UNIQUE (seq)
 );
+
+create table task_template_version (
+  template_id          text collate "C" not null,
+  version              integer not null,
+  params               json not null,
+  constraint task_template_version_pkey PRIMARY KEY (template_id, version)
+);
+comment on table task_template_version is 'earlier parameters of templates';
 
 create table unpublished (
   kind                 text not null,

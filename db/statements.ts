@@ -289,6 +289,8 @@ export interface TaskRow {
   revision: number;
   created_at: Date;
   updated_at: Date;
+  max_lookback_seconds: number | null;
+  template_version: number;
 }
 
 export interface TaskGroupRow {
@@ -307,6 +309,7 @@ export interface TaskTemplateRow {
   params: Columns['task_template.params'];
   content_hash: Buffer;
   created_at: Date;
+  version: number;
 }
 
 export interface Statements {
@@ -567,7 +570,7 @@ export interface Statements {
   get_task: { params: { id: string }; row: TaskRow };
   list_tasks: { params: { queue?: string | null; person?: string | null; state: string; to?: Date | string | null; from: Date | string; afterStart?: Date | string | null; afterSeq?: number | null; limit: number }; row: TaskRow };
   has_group: { params: { id: string }; row: { known: boolean } };
-  task_occurrences: { params: { keptDays?: number | null; from: Date | string; to: Date | string; limit: number; id: string }; row: { at: Date; state: Columns['item.state'] | null; capacity: number | null; dispatch_times: number; live: number; completed: number } };
+  task_occurrences: { params: { keptDays?: number | null; from: Date | string; to: Date | string; limit: number; id: string }; row: { at: Date; made: boolean; state: Columns['item.state'] | null; capacity: number | null; dispatch_times: number; live: number; completed: number } };
   next_tasks: { params: { pulls: unknown }; row: Narrowed<Nullable<ItemRow> & { person: string | null; outcome: string | null; log_id: string | null; given: unknown }, Columns['next_tasks.*']>; moves: true };
   complete_tasks: { params: { completions: unknown }; row: Narrowed<Nullable<ItemRow> & { token: string | null; outcome: string | null; completed_at: Date | null; current: string | null }, Columns['complete_tasks.*']>; moves: true };
   dispatch_log: { params: { person?: string | null; taskId?: string | null; from: Date | string; afterMicros?: number | null; afterItem?: string | null; afterSeq?: number | null; limit: number }; row: { item_id: string; seq: number; type: Columns['dispatch_log.type']; at: Date; micros: number; data: Columns['dispatch_log.data'] } };

@@ -19,7 +19,7 @@ interface Prospect {
   /** The executors that the client pulls from. */
   queues: string[];
   nextAt?: string | null;
-  reasons?: { excluded: number; done: number; taken: number; passed: number; notYet: number };
+  reasons?: { excluded: number; done: number; taken: number; passed: number; tooOld: number; notYet: number };
 }
 
 type Handed<O> = { outcome: O; log_id: string; given: NewTask['params'] } & Item;

@@ -6,7 +6,7 @@ const words = {
   delayed: 'delayed',
   ready: 'due',
   settled: 'completed',
-  expired: 'expired',
+  expired: 'missed',
   invalidated: 'cancelled',
 } as const;
 
@@ -89,7 +89,7 @@ export const task = defineKind({
       ...stays('ready', 'parked', 'refused'),
     },
     settled: stays('settled', 'delivered', 'delivery_failed', 'refused'),
-    expired: stays('expired', 'refused'),
+    expired: { rescheduled: ['ready', 'delayed'], ...stays('expired', 'refused') },
     invalidated: { rescheduled: ['ready', 'delayed'], ...stays('invalidated', 'refused') },
   },
   leased: 'several',

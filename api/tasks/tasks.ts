@@ -26,8 +26,8 @@ const expandedView = (task: TaskRow, { times, moreFrom }: tasks.Occurrences): Ta
   ...taskView(task),
   occurrences: times.map((o) => ({
     occurrence: o.at.toISOString(),
-    state: o.state === null ? 'planned' : stateWord('task', o.state),
-    stock: o.state === null ? o.dispatch_times : (o.capacity ?? 0),
+    state: o.state === null ? (o.made ? 'missed' : 'planned') : stateWord('task', o.state),
+    stock: o.state === null && !o.made ? o.dispatch_times : (o.capacity ?? 0),
     dispatched: o.live,
     completed: o.completed,
   })),

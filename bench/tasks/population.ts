@@ -116,7 +116,14 @@ export function toBe({ id, executor, startTime, everyMinutes, dispatch, dispatch
   return {
     ...{ id, type, executor, queue: executor, start_time: startTime, every_minutes: everyMinutes, dispatch, params },
     ...{ dispatch_times: dispatchTimes, template_id: TEMPLATE, content_hash: `\\x${contentHash({ id })}` },
-    ...{ daily_time: null, every_days: 1, timezone: 'UTC', catch_up: 'all', lookback_seconds: 86_400 },
+    ...{
+      daily_time: null,
+      every_days: 1,
+      timezone: 'UTC',
+      catch_up: 'all',
+      lookback_seconds: 86_400,
+      max_lookback_seconds: null,
+    },
     ...{ answer_seconds: null, end_time: null, callback: null },
   };
 }

@@ -82,8 +82,8 @@ declare
 begin
   return query
   with pull as materialized (
-    select p.person, p.uid, p.token, p.nth, count(*) over (partition by i.id)::integer as n, i.id, i.queue, i.body,
-           i.event_seq, v_now + make_interval(secs => t.answer_seconds) as until, t.dispatch,
+    select p.person, p.uid, p.token, p.excluded, p.nth, count(*) over (partition by i.id)::integer as n, i.id, i.queue,
+           i.body, i.event_seq, v_now + make_interval(secs => t.answer_seconds) as until, t.dispatch,
            json_build_object('logId', p.token, 'person', p.person, 'uid', p.uid, 'params', i.body) as data
       from (select *, row_number() over (partition by pick order by no) as nth
               from unnest(p_pulls) with ordinality as s (person, uid, token, excluded, explain, pick, no)) p
@@ -91,8 +91,8 @@ begin
       join task t on t.id = task_of(p.pick)
      where p.nth <= i.capacity
   ), leased as (
-    insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given, seen)
-    select token, 'task', id, queue, uid, person, v_now, until, body, p_seen from pull
+    insert into lease (token, kind, item_id, queue, holder, slot, granted_at, expires_at, given, seen, excluded)
+    select token, 'task', id, queue, uid, person, v_now, until, body, p_seen, nullif(excluded, '{}') from pull
   ), taken as (
     insert into taken_task select person, id from pull where dispatch = 'blocking' on conflict do nothing
   ), lines as (
@@ -154,6 +154,7 @@ begin
     into v_tokens, v_lines from completed c;
   if v_tokens is not null then
     perform complete_lines(v_lines, v_now);
+    perform look_back_to(v_tokens);
     return query
       select c.token, 'completed', c.ended_at, null::text, at_line(i.i, (i.i).event_seq - c.n + c.nth, c.holder) from (
           select o.token, o.item_id, o.ended_at, o.holder, count(*) over (partition by o.item_id) as n,
@@ -179,6 +180,19 @@ begin
                               and e.at > o.granted_at) as mine) l
      where v_tokens is null or not s.token = any (v_tokens);
 end $$;
+
+-- Notes what clients have completed last, for their look-back (S4.6).
+create or replace function look_back_to(p_tokens text[]) returns void language sql as $$
+  insert into look_back as b
+  select l.slot, l.granted_at, i.rank, f.seen, i.rank, f.seen, coalesce(f.excluded, '{}') from lease l
+   cross join lateral (select rank from item where kind = 'task' and id = l.item_id offset 0) i
+   -- of a blocking one, when it was given the first time: what has come since then had to wait for it
+   cross join lateral (select seen, excluded from lease where kind = 'task' and item_id = l.item_id and slot = l.slot
+                        order by granted_at limit 1) f
+   where l.token = any (p_tokens)
+      on conflict (person) do update
+     set since_rank = excluded.since_rank, seen = excluded.seen, excluded = excluded.excluded
+$$;
 
 -- Writes what completions change in their occurrences, whose dispatches have been ended.
 create or replace function complete_lines(p_lines item_line[], p_now timestamptz) returns void language plpgsql as $$

@@ -54,11 +54,24 @@ begin
   end if;
 end $$;
 
--- How many occurrences of a task lie inside its look-back at p_now, which adding or changing it would catch up. The
--- number is computed without a list, so it is fast for any size.
+-- From when on adding a task, or changing it from `o`, makes its occurrences: of one that rotates not before its
+-- look-back, and from then on all, unless its greatest look-back bounds them.
+create or replace function plan_from(t task, o task, p_now timestamptz) returns timestamptz language sql immutable as $$
+  select case when t.type = 'once' then '-infinity'
+              else least(o.made_until, p_now - s.lookback,
+                         -- planned again are those that were older than the bound
+                         case when o.max_lookback_seconds < coalesce(t.max_lookback_seconds, 'infinity')
+                              then o.created_at - s.lookback end) end
+    -- what is due at the first moment of the look-back still counts
+    from (select make_interval(secs => t.lookback_seconds) + interval '1 microsecond' as lookback) s
+$$;
+
+-- How many occurrences of a task adding or changing it would catch up. The number is computed without a list, so it is
+-- fast for any size.
 create or replace function times_due(t task, p_now timestamptz) returns bigint language plpgsql stable as $$
 declare
-  v_from timestamptz := greatest(t.start_time, p_now - make_interval(secs => t.lookback_seconds));
+  v_from timestamptz := greatest(t.start_time, t.made_until,
+                                 p_now - make_interval(secs => t.max_lookback_seconds));
   v_until timestamptz := least(p_now, t.end_time);
 begin
   if t.type = 'once' or t.catch_up = 'newest' or v_until < v_from then return 0; end if;
@@ -83,17 +96,15 @@ create or replace function task_step(t task) returns interval language sql immut
   select coalesce(t.every_minutes * interval '1 minute', t.every_days * interval '1 day' + interval '1 day')
 $$;
 
--- The times of a task that are due by now and within the look-back, the oldest first, at most p_limit; with `newest`
--- only the latest.
+-- The times of a task that are due and not made yet, the oldest first, at most p_limit; with `newest` only the latest.
 create or replace function due_times(t task, p_now timestamptz, p_limit integer) returns setof timestamptz
 language plpgsql stable as $$
 declare
-  -- what is due at the first moment of the look-back still counts
   v_from timestamptz := greatest(t.made_until,
-                                 p_now - make_interval(secs => t.lookback_seconds) - interval '1 microsecond');
+                                 p_now - make_interval(secs => t.max_lookback_seconds) - interval '1 microsecond');
 begin
   if t.type = 'once' then
-    return query select task_times(t, v_from, t.start_time, p_limit);
+    return query select task_times(t, t.made_until, t.start_time, p_limit);
   elsif t.catch_up = 'all' then
     return query select task_times(t, v_from, p_now, p_limit);
   else
@@ -137,7 +148,8 @@ begin
   return query select * from void_occurrences(v_superseded, 'superseded', 'system', p_now);
 end $$;
 
--- Makes occurrences. One that was cancelled because the task's times changed comes back when they change again.
+-- Makes occurrences. One that was cancelled because the task's times changed comes back when they change again, and one
+-- that was missed when the bound is raised.
 create or replace function put_occurrences(p_tasks text[], p_times timestamptz[], p_now timestamptz) returns setof item
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
@@ -149,8 +161,7 @@ begin
          item_rank('task', 0, s.at, null, false), t.params, t.content_hash, t.callback, t.dispatch_times,
          nextval('item_version'), p_now, s.at, s.at, d.deadline_at,
          case when s.at > p_now then s.at else d.deadline_at end,
-         -- a rotation's times before it was made are caught up as if it had been there
-         case when s.at <= p_now and (t.type = 'once' or s.at >= t.created_at) then pg_current_xact_id() end,
+         case when s.at <= p_now then pg_current_xact_id() end,
          1, 'created', 'system', json_build_object('executor', t.executor, 'startTime', iso_time(s.at)), p_now
     from unnest(p_tasks, p_times) with ordinality as s (task, at, n)
     -- the second condition: see make_occurrences
@@ -164,14 +175,16 @@ begin
          ended_at = null, ended_by = null, end_reason = null,
          version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'rescheduled',
          last_actor = 'system', last_data = null, updated_at = p_now
-   where i.state = 'invalidated' and i.end_reason = 'rescheduled'
+   where (i.state = 'invalidated' and i.end_reason = 'rescheduled' or i.state = 'expired')
+     and (excluded.deadline_at is null or excluded.deadline_at > p_now)
   returning *;
 end $$;
 
--- Until when an occurrence can be handed out: its look-back, and the end of a task that runs once.
+-- Until when an occurrence can be handed out: its greatest look-back, and the end of a task that runs once; null: for
+-- ever.
 create or replace function occurrence_deadline(t task, p_at timestamptz) returns timestamptz
 language sql immutable as $$
-  select least(p_at + make_interval(secs => t.lookback_seconds), case when t.type = 'once' then t.end_time end)
+  select least(p_at + make_interval(secs => t.max_lookback_seconds), case when t.type = 'once' then t.end_time end)
 $$;
 
 -- Advances rotating tasks that are due: makes the occurrences, and sets the wake time to the next one. Neither version

@@ -19,15 +19,16 @@ begin
     and not exists (select from task where id = t.id) then
     return query select 'limit', null::item; return;
   end if;
+  t.made_until := plan_from(t, null, v_now);
   if too_many_due(t, null, v_now) and not exists (select from task where id = t.id) then
     return query select 'too_many', null::item; return;
   end if;
   insert into task (id, type, executor, queue, start_time, every_minutes, daily_time, every_days, timezone, template_id,
-                    params, dispatch_times, dispatch, catch_up, lookback_seconds, answer_seconds, end_time, callback,
-                    content_hash, created_at, updated_at)
+                    params, dispatch_times, dispatch, catch_up, lookback_seconds, max_lookback_seconds, answer_seconds,
+                    end_time, callback, content_hash, made_until, created_at, updated_at)
   values (t.id, t.type, t.executor, t.queue, t.start_time, t.every_minutes, t.daily_time, t.every_days, t.timezone,
-          t.template_id, t.params, t.dispatch_times, t.dispatch, t.catch_up, t.lookback_seconds, t.answer_seconds,
-          t.end_time, t.callback, t.content_hash, v_now, v_now)
+          t.template_id, t.params, t.dispatch_times, t.dispatch, t.catch_up, t.lookback_seconds,
+          t.max_lookback_seconds, t.answer_seconds, t.end_time, t.callback, t.content_hash, t.made_until, v_now, v_now)
   on conflict (id) do nothing;
   if not found then return query select 'exists', null::item; return; end if;
   if t.type = 'rotate' then
@@ -101,13 +102,16 @@ begin
   perform 1 from task_template where id = t.template_id for key share;
   if not found then return query select 'no_template', null::item; return; end if;
   v_now := clock_timestamp();
+  t.made_until := plan_from(t, o, v_now);
+  o.made_until := plan_from(o, null, v_now);
   if too_many_due(t, o, v_now) then return query select 'too_many', null::item; return; end if;
   update task
      set executor = t.executor, queue = t.queue, start_time = t.start_time, every_minutes = t.every_minutes,
          daily_time = t.daily_time, every_days = t.every_days, timezone = t.timezone, template_id = t.template_id,
          params = t.params, dispatch_times = t.dispatch_times, dispatch = t.dispatch, catch_up = t.catch_up,
-         lookback_seconds = t.lookback_seconds, answer_seconds = t.answer_seconds, end_time = t.end_time,
-         callback = t.callback, made_until = '-infinity', revision = o.revision + 1, updated_at = v_now
+         lookback_seconds = t.lookback_seconds, max_lookback_seconds = t.max_lookback_seconds,
+         answer_seconds = t.answer_seconds, end_time = t.end_time, callback = t.callback, made_until = t.made_until,
+         revision = o.revision + 1, updated_at = v_now
    where id = p_id returning * into t;
   select json_object_agg(api_name(n.key), case when n.key like '%\_time' and n.key <> 'daily_time'
                                                  then to_jsonb(iso_time((n.value #>> '{}')::timestamptz))

@@ -32,7 +32,7 @@ begin
               min(o.expires_at) filter (where o.ended_at is null) as first_end
          from lease o where o.kind = 'task' and o.item_id = l.id) c
      cross join lateral (
-       select case when t.state = 'active' and not i.closing and i.deadline_at > p_now
+       select case when t.state = 'active' and not i.closing and coalesce(i.deadline_at > p_now, true)
                    then greatest(t.dispatch_times - c.live - c.done, 0) else 0 end as capacity) s)
   update item i
      set queue = n.queue, body = n.params, callback = n.callback,
@@ -85,7 +85,8 @@ begin
   if v_lines is not null then perform recompute_occurrences(v_lines, 'returned', p_now); end if;
 end $$;
 
--- Does what is due for occurrences: their start, the end of dispatches that took too long, the end of their look-back.
+-- Does what is due for occurrences: their start, the end of dispatches that took too long, the end of their
+-- greatest look-back.
 create or replace function advance_tasks(p_ids text[]) returns setof item
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
@@ -97,7 +98,8 @@ begin
   perform 1 from item where kind = 'task' and id = any (p_ids) and ended_at is null order by id for update;
   v_now := clock_timestamp();
   select array_agg(id), coalesce(array_agg(id) filter (where deadline_at <= v_now and capacity > 0), '{}'),
-         array_agg(id) filter (where state = 'delayed' and deadline_at > v_now) into v_due, v_over, v_starting
+         array_agg(id) filter (where state = 'delayed' and coalesce(deadline_at > v_now, true))
+    into v_due, v_over, v_starting
     from item where kind = 'task' and id = any (p_ids) and ended_at is null and wake_at <= v_now;
   if v_due is null then return; end if;
   perform return_dispatches(v_due, 'expired', true, 'system', v_now);

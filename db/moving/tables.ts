@@ -24,6 +24,8 @@ export const INSTEAD: Record<string, Record<string, string>> = {
   feed_hole: { seen_by: "'0'" },
   item: { stocked_by: 'null' },
   lease: { seen: 'null' },
+  look_back: { first_seen: 'null', seen: 'null' },
+  member: { joined_by: 'null' },
   log_shard: { owner: 'null', seen_at: 'null' },
   notice: { xid: 'null', snap: 'null' },
 };

@@ -157,7 +157,7 @@ select 'task/' || i.id as id,
      from lease l where l.kind = 'task' and l.item_id = i.id) c
  where k.revision = 1 and c.live + c.done > k.dispatch_times
     -- what is past its look-back is about to lose its stock
-    or i.ended_at is null and i.deadline_at > clock_timestamp()
+    or i.ended_at is null and coalesce(i.deadline_at > clock_timestamp(), true)
        and i.capacity is distinct from case when k.state = 'active' and not i.closing
                                         then greatest(k.dispatch_times - c.live - c.done, 0) else 0 end
  order by 1 limit :limit;

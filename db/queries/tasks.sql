@@ -25,8 +25,9 @@ on conflict (id) do update set updated_at = clock_timestamp() returning *;
 with gone as (
   delete from member where :only and group_id = :id and not person = any (:persons::text[])
 )
-insert into member (person, group_id, given_as)
-select s.person, :id, s.given_as from unnest(:persons::text[], :givenAs::text[]) as s (person, given_as)
+insert into member (person, group_id, given_as, joined_by)
+select s.person, :id, s.given_as, pg_current_xact_id()
+  from unnest(:persons::text[], :givenAs::text[]) as s (person, given_as)
     on conflict (person, group_id) do update set given_as = excluded.given_as;
 
 -- name: remove_members
@@ -77,7 +78,7 @@ select * from task where id = :id;
 -- bytes: params
 select t.* from (
   select :queue?::text as queue where :person?::text is null
-  union all select executors_of(:person) where :person is not null) e
+  union all select e.queue from executors_of(:person) e where :person is not null) e
  cross join lateral (
    select * from task
     where (:queue is null and :person is null or queue = e.queue) and state = :state
@@ -93,10 +94,10 @@ select t.* from (
 select exists (select from task_group where id = :id) as known;
 
 -- name: task_occurrences
--- not null: at, dispatch_times, live, completed
+-- not null: at, made, dispatch_times, live, completed
 -- A task's occurrences from :from until before :to, the first :limit, those made with what has become of them. One that
 -- retention clears after :keptDays? is not shown as if it were to come.
-select s.at, i.state, i.capacity, t.dispatch_times,
+select s.at, s.at <= t.made_until as made, i.state, i.capacity, t.dispatch_times,
        (select count(*)::integer from lease l
          where l.kind = 'task' and l.item_id = i.id and l.ended_at is null) as live,
        (select count(*)::integer from lease l

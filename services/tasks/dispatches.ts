@@ -123,7 +123,7 @@ export function log({ db }: Context, { uid, taskId, from = '-infinity', after }:
 }
 
 /** Reasons for an empty pull by precedence: the client's own choice first. */
-const REASONS = ['excluded', 'taken', 'done', 'passed', 'notYet'] as const;
+const REASONS = ['excluded', 'taken', 'done', 'passed', 'notYet', 'tooOld'] as const;
 
 const isMoved = <T extends { outcome: string }>(
   row: T,

@@ -143,7 +143,8 @@ export function fieldsOf(row: TaskRow): TaskFields {
     ...{ everyMinutes: row.every_minutes, dailyTime: row.daily_time, everyDays: row.every_days },
     ...{ timezone: row.timezone, templateId: row.template_id, params: row.params },
     ...{ dispatchTimes: row.dispatch_times, dispatch: row.dispatch, catchUp: row.catch_up },
-    ...{ lookbackSeconds: row.lookback_seconds, answerSeconds: row.answer_seconds },
+    ...{ lookbackSeconds: row.lookback_seconds, maxLookbackSeconds: row.max_lookback_seconds },
+    answerSeconds: row.answer_seconds,
     ...{ endTime: row.end_time?.toISOString() ?? null, callback: row.callback },
   };
 }
@@ -174,7 +175,8 @@ async function checked({ db, config, secrets }: Context, id: string, fields: Tas
     ...{ every_minutes: fields.everyMinutes, daily_time: fields.dailyTime, every_days: fields.everyDays },
     ...{ timezone: fields.timezone, template_id: fields.templateId, params: fields.params },
     ...{ dispatch_times: fields.dispatchTimes, dispatch: fields.dispatch, catch_up: fields.catchUp },
-    ...{ lookback_seconds: fields.lookbackSeconds, answer_seconds: fields.answerSeconds },
+    ...{ lookback_seconds: fields.lookbackSeconds, max_lookback_seconds: fields.maxLookbackSeconds },
+    answer_seconds: fields.answerSeconds,
     callback: secrets.seal(fields.callback),
   };
 }
@@ -210,7 +212,7 @@ function rejection(outcome: 'limit' | 'no_template' | 'too_many', executor: stri
   // `too_many_due` in db/functions/rotations.sql counts them
   return new Problem(
     'limit_reached',
-    'more than 10,000 occurrences would be caught up; give a later startTime or a smaller lookbackSeconds',
+    'more than 10,000 occurrences would be caught up; give a later startTime or a smaller lookbackSeconds or maxLookbackSeconds',
     { errors: [{ path: 'lookbackSeconds', message: 'reaches back to more than 10,000 occurrences' }] },
   );
 }

@@ -22,7 +22,7 @@ const taskOf = (id: string, gid: string) => ({
   ...{ id, type: 'once', executor: `gid_${gid}`, queue: `gid_${gid}`, start_time: new Date(Date.now() - 60_000) },
   ...{ every_minutes: null, dispatch: 'each-once', params: {}, dispatch_times: 5, template_id: 'visit' },
   ...{ content_hash: `\\x${contentHash({ id })}`, daily_time: null, every_days: 1, timezone: 'UTC', catch_up: 'all' },
-  ...{ lookback_seconds: 86_400, answer_seconds: null, end_time: null, callback: null },
+  ...{ lookback_seconds: 86_400, max_lookback_seconds: null, answer_seconds: null, end_time: null, callback: null },
 });
 
 /** Adds them as `POST /v1/tasks` does. */

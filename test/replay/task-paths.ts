@@ -28,7 +28,7 @@ export const taskPaths: Path[] = [
     await status(s, workflowId(id), 'COMPLETED');
   }),
   path('task-durable-timers', { pacemaker: 'off', workflowId }, async (s, id) => {
-    await task(s, id, inMs(1_000), { answerSeconds: 1, lookbackSeconds: 4 });
+    await task(s, id, inMs(1_000), { answerSeconds: 1, maxLookbackSeconds: 4 });
     await handed(s.api, id, { waitSeconds: 20 });
     await status(s, workflowId(id), 'COMPLETED');
   }),

@@ -110,7 +110,7 @@ function Moves({ shown }: { shown: Shown }) {
 
 const TONES: Record<Entry['of']['state'], Tone> = {
   ...{ planned: 'neutral', delayed: 'neutral', due: 'info', completed: 'good' },
-  ...{ cancelled: 'neutral', expired: 'warn' },
+  ...{ cancelled: 'neutral', missed: 'warn' },
 };
 
 function Day({ of, entries }: { of: Date; entries: Entry[] }) {

@@ -73,6 +73,7 @@ const dispatching = (t: FormTexts): FieldSpec[] => [
   { kind: 'choice', name: 'dispatch', said: t.dispatch, options: Object.entries(t.dispatches), initial: 'each-once' },
   { kind: 'choice', name: 'catchUp', said: t.catchUp, options: Object.entries(t.catchUps), initial: 'all' },
   seconds('lookbackSeconds', t.lookbackSeconds, 86_400),
+  seconds('maxLookbackSeconds', t.maxLookbackSeconds, null),
   seconds('answerSeconds', t.answerSeconds, null),
 ];
 

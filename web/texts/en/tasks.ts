@@ -52,7 +52,8 @@ export const tasks = {
     dispatches: { 'each-once': 'To each user once', blocking: 'Blocking: one user until it is used up' },
     catchUp: said('Missed occurrences', 'What a user gets who was away.'),
     catchUps: { all: 'All of them', newest: 'The newest only' },
-    lookbackSeconds: said('Look-back', 'How long an occurrence can still be got after it was due.'),
+    lookbackSeconds: said('Look-back', 'How old it may be for users who have completed nothing yet.'),
+    maxLookbackSeconds: said('Greatest look-back', 'How old it may be for anyone. Empty: no limit.'),
     answerSeconds: said('Time to complete', 'After that it goes to someone else. Empty: no limit.'),
     callback: said('Callback', 'Receives what became of each occurrence.'),
     keptSecret: said('Secret', 'Empty: it stays as it is, unless the address changes.'),
@@ -94,7 +95,7 @@ export const calendar = {
     due: 'Due',
     completed: 'Completed',
     cancelled: 'Cancelled',
-    expired: 'Expired',
+    missed: 'Missed',
   },
 };
 

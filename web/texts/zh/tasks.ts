@@ -43,7 +43,8 @@ export const tasks: Texts['tasks'] = {
     dispatches: { 'each-once': '每个用户一次', blocking: '阻塞：同一用户直到用完' },
     catchUp: ['错过的任务', '离开过的用户得到什么。'],
     catchUps: { all: '全部', newest: '仅最新' },
-    lookbackSeconds: ['回溯', '到期后多久内仍可领取。'],
+    lookbackSeconds: ['回溯', '尚未完成过任务的用户可领取多久以前的任务。'],
+    maxLookbackSeconds: ['最大回溯', '任何人可领取多久以前的任务。留空：不限。'],
     answerSeconds: ['完成时限', '超时后给他人。留空：不限。'],
     callback: ['回调', '接收每次发生的结果。'],
     keptSecret: ['密钥', '留空：保持不变（地址改变时除外）。'],
@@ -84,7 +85,7 @@ export const calendar: Texts['calendar'] = {
     due: '待领取',
     completed: '已完成',
     cancelled: '已取消',
-    expired: '已过期',
+    missed: '已错过',
   },
 };
 

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { eventually, type Json, repeat } from '../support/client.ts';
+import { settled } from '../support/rows.ts';
+import { startTestSystem } from '../support/system.ts';
+import { HOUR_MS, inMs, MINUTE_MS } from '../support/times.ts';
+
+const { api, cell } = await startTestSystem();
+const { addTask, addTemplate, completed, handed, next, occurrences, patchTask, pullAll, putGroup, work } = api.tasks;
+
+await addTemplate('plain');
+const ids = (tasks: Json[]) => tasks.map((t) => t.id);
+
+test('S4.6 look-back: all that was missed comes, however long ago the last completion; lookbackSeconds bounds new users only', async () => {
+  await putGroup('away', ['yan', 'zed']);
+  const hours = [60, 50, 40, 30, 20, 10];
+  for (const h of hours)
+    await addTask({
+      ...{ id: `away-${h}`, executor: 'gid_away', dispatchTimes: 2, startTime: inMs(-h * HOUR_MS) },
+      ...(h === 60 && { lookbackSeconds: 7 * 86_400 }),
+    });
+  const startTime = inMs(-59 * HOUR_MS - MINUTE_MS);
+  await addTask({
+    ...{ id: 'hourly', type: 'rotate', everyMinutes: 60, executor: 'uid_yan', startTime },
+    lookbackSeconds: 7 * 86_400,
+  });
+  await settled(cell);
+  await work('yan');
+  await patchTask('hourly', { lookbackSeconds: 60 });
+  const all = await pullAll('yan');
+  expect(ids(all.filter((t) => t.id !== 'hourly'))).toEqual(['away-50', 'away-40', 'away-30', 'away-20', 'away-10']);
+  expect(all.filter((t) => t.id === 'hourly').map((t) => t.occurrence)).toEqual(
+    repeat(60, (k) => inMs(k * HOUR_MS, startTime)),
+  );
+  await patchTask('away-60', { lookbackSeconds: 86_400 });
+  expect(await next('zed', { exclude: ['away-20', 'away-10'] })).toMatchObject({
+    ...{ task: null, reasons: { tooOld: 4, excluded: 2 } },
+  });
+  expect(ids(await pullAll('zed'))).toEqual(['away-20', 'away-10']);
+});
+
+test('S4.6 look-back: what lookbackSeconds withheld from a user never comes later, unless it has new stock', async () => {
+  await addTask({ id: 'withheld', executor: 'uid_nia', startTime: inMs(-50 * HOUR_MS) });
+  await addTask({ id: 'nia-first', executor: 'uid_nia', startTime: inMs(-HOUR_MS) });
+  await settled(cell);
+  await work('nia');
+  await addTask({ id: 'nia-older', executor: 'uid_nia', startTime: inMs(-60 * HOUR_MS) });
+  expect(ids(await pullAll('nia'))).toEqual(['nia-older']);
+  expect((await next('nia')).reasons).toMatchObject({ tooOld: 1, passed: 0 });
+  for (const executor of ['uid_else', 'uid_nia']) await patchTask('withheld', { executor });
+  expect(ids(await pullAll('nia'))).toEqual(['withheld']);
+});
+
+test('S4.6 look-back: what a call excluded comes at a later call that does not, by task and by occurrence', async () => {
+  const startTime = inMs(-5 * HOUR_MS);
+  await addTask({ id: 'skip-1', executor: 'uid_ola', startTime });
+  await addTask({ id: 'skip-2', executor: 'uid_ola', startTime });
+  await addTask({ id: 'skip-3', executor: 'uid_ola', startTime: inMs(-4 * HOUR_MS) });
+  for (const n of [1, 2, 3]) await addTask({ id: `ola-${n}`, executor: 'uid_ola', startTime: inMs(-n * MINUTE_MS) });
+  await settled(cell);
+  const exclude = ['skip-1', `skip-2/${startTime}`];
+  // the second call may have them all but those: the third is excluded no more
+  for (const [excluded, id] of [
+    [[...exclude, 'skip-3'], 'ola-3'],
+    [exclude, 'skip-3'],
+    [exclude, 'ola-2'],
+  ] as const) {
+    const { task, logId } = await handed('ola', { exclude: excluded });
+    expect(task.id).toBe(id);
+    await completed('ola', logId);
+  }
+  expect(ids(await pullAll('ola'))).toEqual(['skip-1', 'skip-2', 'ola-1']);
+});
+
+test('S4.6 look-back: who joins a group gets what it had before, too', async () => {
+  await putGroup('join', []);
+  await addTask({ id: 'join', executor: 'gid_join', startTime: inMs(-3 * HOUR_MS) });
+  await addTask({ id: 'zoe-own', executor: 'uid_zoe', startTime: inMs(-HOUR_MS) });
+  await settled(cell);
+  await work('zoe');
+  expect((await next('zoe')).task).toBeNull();
+  await putGroup('join', ['zoe']);
+  expect(ids(await pullAll('zoe'))).toEqual(['join']);
+});
+
+test('S4.2 what nobody got within maxLookbackSeconds is missed, never planned; raising the bound plans it again', async () => {
+  const statesOf = async (id: string) =>
+    (await occurrences(id, inMs(-24 * HOUR_MS), inMs(HOUR_MS))).map((o) => [o.state, o.stock]);
+  const max = { maxLookbackSeconds: 2.5 * 3600, executor: 'uid_max-1' };
+  await addTask({ ...max, id: 'max-once', startTime: inMs(-4 * HOUR_MS) });
+  const startTime = inMs(-5 * HOUR_MS - MINUTE_MS);
+  await addTask({ ...max, id: 'max-rotate', type: 'rotate', everyMinutes: 60, startTime });
+  await eventually(async () => (await statesOf('max-once')).join() === 'missed,0');
+  const missed = ['missed', 0];
+  const due = ['due', 1];
+  const planned = ['planned', 1];
+  expect(await statesOf('max-rotate')).toEqual([missed, missed, missed, due, due, due, planned]);
+  expect((await next('max-1', { exclude: ['max-rotate'] })).reasons).toMatchObject({ tooOld: 1, excluded: 3 });
+  await patchTask('max-once', { maxLookbackSeconds: 4.5 * 3600 });
+  await patchTask('max-rotate', { maxLookbackSeconds: null });
+  expect(await statesOf('max-rotate')).toEqual([...repeat(6, () => due), planned]);
+  expect(ids(await pullAll('max-1'))).toEqual(repeat(7, (n) => (n === 2 ? 'max-once' : 'max-rotate')));
+});
