@@ -341,6 +341,8 @@ export interface Statements {
   open_list: { params: { court: string; name: string; final: boolean; first: boolean; hash: string }; row: { list: number } };
   swap_list: { params: { hash: string; court: string; name: string; list: number }; row: { list: number } };
   forget_lists: { params: { court: string }; row: never };
+  lock_jurors: { params: { court: string }; row: { lock_jurors: unknown } };
+  end_barred_holds: { params: { court: string; persons?: (string | null)[] | null }; row: { id: string }; moves: true };
   free_jurors: { params: { court: string; persons?: (string | null)[] | null }; row: { free_jurors: unknown } };
   newly_invitable: { params: { jurors: unknown; court: string; list: number; limit: number }; row: { person: string } };
   list_difference: { params: { court: string; now: number; before: number; limit: number }; row: { person: string } };

@@ -95,8 +95,7 @@ begin
     from case_file f join vote v on v.case_id = f.id
    where f.id = any (p_ids) and f.gold is null and f.winner is not null and v.counted group by 1, 2 order by 1, 2
   on conflict (court, person) do update set judged = r.judged + excluded.judged, agreed = r.agreed + excluded.agreed;
-  -- some of them may have reached the court's eligibility threshold
-  perform free_jurors(c.name, array_agg(distinct v.person)) from case_file f
+  perform records_changed(c.name, array_agg(distinct v.person)) from case_file f
      join court c on c.name = f.court and c.bar_agreement is not null join vote v on v.case_id = f.id and v.counted
     where f.id = any (p_ids) and f.gold is null and f.winner is not null group by c.name;
 end $$;

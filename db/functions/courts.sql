@@ -71,6 +71,7 @@ declare
   v_seconds double precision;
   v_holds case_hold[] := '{}';
 begin
+  perform lock_jurors(p_court, false);
   select * into c from court where name = p_court;
   perform pg_advisory_xact_lock(s.key) from (
     select distinct person_key('case', p_court, (juror_seen(c, n.juror, n.juror)).person) as key
@@ -129,6 +130,51 @@ begin
   return v_ended;
 end $$;
 
+-- Who hands out holds of a court, or changes its jurors, calls this first: a hold is either granted by the list of now,
+-- or found and ended by the transaction that changes the list. To be called before the locks of persons and items.
+create or replace function lock_jurors(p_court text, p_changes boolean) returns void language plpgsql as $$
+begin
+  if p_changes then perform pg_advisory_xact_lock(person_key('court jurors', p_court, ''));
+  else perform pg_advisory_xact_lock_shared(person_key('court jurors', p_court, ''));
+  end if;
+end $$;
+
+-- Ends the live holds of a court whose jurors may not vote any more (S2.3): all of them, those of these persons or
+-- accounts, or those of one case. Returns their cases.
+-- p_wait  false: the caller has locked other cases, so those that are locked are left to the vote
+create or replace function end_barred_holds(
+  p_court text, p_persons text[], p_case text default null, p_wait boolean default true
+) returns setof text language plpgsql set enable_seqscan = off as $$
+declare
+  x record;
+begin
+  for x in
+    select l, vote_exclusion(f, juror_seen(c, l.holder, l.slot)) as reason
+      from court c join lease l on l.kind = 'case' and l.queue = c.name and l.ended_at is null
+      join case_file f on f.id = l.item_id
+     where c.name = p_court and (p_case is null or l.item_id = p_case)
+       and (p_persons is null or l.holder = any (p_persons) or l.slot = any (p_persons) or exists (
+              select from juror n where n.court = c.name and n.list = c.list and n.id = l.holder
+                 and n.person = any (p_persons)))
+     order by l.item_id
+  loop
+    continue when x.reason is null;
+    if p_wait then perform from item where kind = 'case' and id = (x.l).item_id for update;
+    else perform from item where kind = 'case' and id = (x.l).item_id for update skip locked;
+    end if;
+    continue when not found;
+    perform revoke_hold(x.l, x.reason, 'hold', clock_timestamp());
+    return next (x.l).item_id;
+  end loop;
+end $$;
+
+-- Persons whose records have changed may have reached their court's eligibility threshold, or fallen below it.
+create or replace function records_changed(p_court text, p_persons text[]) returns void language plpgsql as $$
+begin
+  perform free_jurors(p_court, p_persons);
+  perform end_barred_holds(p_court, p_persons, null, false);
+end $$;
+
 -- Why a vote of this person on this case would not count: null, forbidden, conflict_of_interest or already_voted.
 create or replace function vote_exclusion(f case_file, j juror_seen) returns text language sql stable as $$
   select case when not may_judge(f, j) then 'forbidden' else case_exclusion(f, j) end
@@ -141,6 +187,9 @@ begin
   update lease set ended_at = greatest(p_now, granted_at), why = 'revoked', ended_by = 'system'
    where token = l.token and ended_at is null;
   if found then
+    insert into notice (kind, item_id, queue, person, type, data)
+    values ('case', l.item_id, l.queue, l.holder, 'lease_lost',
+            json_build_object('reason', 'revoked', 'by', 'system'));
     perform recompute_cases(
       array[(l.item_id, l.holder, json_build_object('attempt', p_attempt, 'reason', p_reason), null)::item_line],
       'refused', p_now);

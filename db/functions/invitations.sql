@@ -18,6 +18,7 @@ declare
   v_asked text[];
   v_holds case_hold[] := '{}';
 begin
+  perform lock_jurors(queue, false) from item where kind = 'case' and id = p_id;
   select * into i from item where kind = 'case' and id = p_id and lacks_jurors for update;
   if not found then return 0; end if;
   select * into f from case_file where id = p_id;
@@ -133,6 +134,7 @@ declare
 begin
   select * into r from freed_juror where seq = p_seq for update skip locked;
   if not found then return null; end if;
+  perform lock_jurors(r.court, false);
   select * into c from court where name = r.court;
   select id into v_juror from juror
    where court = c.name and list = c.list and person = r.person and eligible and invite order by random() limit 1;

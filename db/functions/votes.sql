@@ -145,6 +145,8 @@ begin
     perform recompute_cases(v_last, 'voted', p_now, false);
     perform apply_verdicts(v_ids, v_verdicts, p_now);
   end if;
+  perform records_changed(v.court, array_agg(v.person)) from unnest(p_votes) v
+     join court c on c.name = v.court and c.bar_agreement is not null where v.gold group by v.court;
 end $$;
 
 -- A vote of a juror who still held the case when it was decided: wasted, counted as such once (S2.6), and kept as

@@ -94,6 +94,14 @@ update court c set list = l.list from l where c.name = :court returning c.list;
 delete from juror j where j.court = :court and j.list <> (select list from court where name = :court)
    and not exists (select from juror_list l where l.court = j.court and l.list = j.list and l.final_hash is null);
 
+-- name: lock_jurors
+select lock_jurors(:court, true);
+
+-- name: end_barred_holds
+-- moves
+-- not null: id
+select * from end_barred_holds(:court, :persons?) as id;
+
 -- name: free_jurors
 select free_jurors(:court, :persons?);
 

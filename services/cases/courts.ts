@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CourtSettings } from '../../contract/courts.ts';
-import { type Db, only, type RowOf } from '../../db/pool.ts';
+import { type Db, type Mover, only, type RowOf } from '../../db/pool.ts';
 import type { CourtRow } from '../../db/statements.ts';
 import { ADMITS, DECIDES, eligibilityOf, orderOf, PICKS, type Ruled, verdictOf } from '../../domain/courts.ts';
 import { batchesOf, pagesOf } from '../shared/batching.ts';
@@ -115,6 +115,10 @@ function rowOf(s: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
   };
 }
 
+/** Ends the holds of jurors who may not vote any more, of these persons or accounts or of all (S2.3, S2.5). */
+export const endBarredHolds = (db: Mover, court: string, persons: string[] | null = null) =>
+  db.move('end_barred_holds', { court, persons }, { moved: movedCases(({ id }: RowOf<'end_barred_holds'>) => id) });
+
 const OPEN_BATCH = 1_000;
 
 /** A court's open cases in batches. */
@@ -136,6 +140,10 @@ export async function refresh({ db }: Context, name: string): Promise<void> {
   const [court] = await db.run('get_court', { name });
   if (!court?.refresh_pending) return;
   const { settings_version: settingsVersion } = court;
+  await db.transaction(async (tx) => {
+    await tx.run('lock_jurors', { court: name });
+    await endBarredHolds(tx, name);
+  });
   const moved = movedCases(({ id }: RowOf<'rejudge_cases'>) => id);
   for (const part of ['decided', 'open'] as const)
     for await (const batch of openCases(db, name)) {

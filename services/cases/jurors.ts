@@ -43,8 +43,10 @@ export async function put(ctx: Context, name: string, jurors: Juror[], chunk?: L
 /** Changes the current list. Jurors who become eligible are invited at once where cases lack jurors. */
 const change = ({ db }: Context, court: string, list: number, jurors: Juror[]) =>
   db.transaction(async (tx) => {
+    await tx.run('lock_jurors', { court });
     const found = await tx.run('newly_invitable', { court, jurors, list, limit: MOST_NAMED + 1 });
     await tx.run('put_jurors', { court, list, jurors });
+    await courts.endBarredHolds(tx, court, [...new Set(jurors.flatMap(({ id, person = id }) => [id, person]))]);
     await free(tx, court, found);
   });
 
@@ -62,7 +64,9 @@ async function upload(
   for (const rows of chunksOf(jurors)) await db.run('put_jurors', { court, list: open.list, jurors: rows });
   if (chunk.final)
     await db.transaction(async (tx) => {
+      await tx.run('lock_jurors', { court });
       await tx.run('swap_list', { court, name: chunk.name, list: open.list, hash });
+      await courts.endBarredHolds(tx, court);
       const lists = { court, before, now: open.list, limit: MOST_NAMED + 1 };
       await free(tx, court, await tx.run('list_difference', lists));
     });
