@@ -159,52 +159,45 @@ test.each(barred)(
   'S2.3 S2.5 a juror who %s holds nothing from then on: the next juror is served',
   async (why, list, more) => {
     const name = `barred-${why.length}`;
-    await court(api, name, { votesToWin: 1 });
-    await jurors(api, name, [{ id: 'holder', person: 'p' }]);
-    await addCase(api, name, { id: name, parties: [{ id: 'claimant' }] });
-    const { token } = await claimed(api, name, 'holder');
+    await court(name, { votesToWin: 1 });
+    await jurors(name, [{ id: 'holder', person: 'p' }]);
+    await addCase(name, { id: name, parties: [{ id: 'claimant' }] });
+    const { token } = await claimed(name, 'holder');
     const stream = await openStream(api, 'juror=holder');
-    await jurors(api, name, [...list], more);
-    expect(await oneCase(api, name)).toMatchObject({ state: 'open', holds: 0 });
-    expect(await claimed(api, name, 'next')).toMatchObject({ id: name });
+    await jurors(name, [...list], more);
+    expect(await oneCase(name)).toMatchObject({ state: 'open', holds: 0 });
+    expect(await claimed(name, 'next')).toMatchObject({ id: name });
     expect((await stream.first('lease_lost')).data).toMatchObject({ kind: 'case', id: name, reason: 'revoked' });
     expectProblem(await api.post(`/v1/cases/${name}/renew`, { token }), 'renew', 'lease_lost');
   },
 );
 
 test('S2.3 S2.8 settings that admit proven jurors only end what the others hold', async () => {
-  await court(api, 'stricter', { votesToWin: 1 });
-  await jurors(api, 'stricter', ['holder']);
-  await addCase(api, 'stricter', { id: 'stricter-1' });
-  await claimed(api, 'stricter', 'holder');
-  await court(api, 'stricter', { votesToWin: 1, strategy: { admit: 'proven' } });
-  expect(await oneCase(api, 'stricter-1')).toMatchObject({ state: 'open', holds: 0 });
+  await openCourt('stricter', { votesToWin: 1 }, ['holder'], ['stricter-1']);
+  await claimed('stricter', 'holder');
+  await court('stricter', { votesToWin: 1, strategy: { admit: 'proven' } });
+  expect(await oneCase('stricter-1')).toMatchObject({ state: 'open', holds: 0 });
 });
 
 test('S2.3 S2.8 a juror whose agreement falls below the threshold loses what they hold with that verdict', async () => {
   const rules = { votesToWin: 2, strategy: { pick: 'oldest' }, quality: { agreement: 0.9, after: 1 } };
-  await court(api, 'below', rules);
-  await jurors(api, 'below', ['wrong', 'a', 'b']);
-  await addCases(api, 'below', [
-    { id: 'below-1', body: 1 },
-    { id: 'below-2', body: 2 },
-  ]);
-  await voted(api, 'below-1', (await claimed(api, 'below', 'wrong')).token, 'seller');
-  expect(await claimed(api, 'below', 'wrong')).toMatchObject({ id: 'below-2' });
-  for (const juror of ['a', 'b']) await voted(api, 'below-1', (await claimed(api, 'below', juror)).token, 'buyer');
-  expect(await oneCase(api, 'below-2')).toMatchObject({ state: 'open', holds: 0 });
+  await openCourt('below', rules, ['wrong', 'a', 'b'], ['below-1', 'below-2']);
+  await judge('below', 'wrong', 'seller');
+  expect(await claimed('below', 'wrong')).toMatchObject({ id: 'below-2' });
+  for (const juror of ['a', 'b']) await judge('below', juror, 'buyer');
+  expect(await oneCase('below-2')).toMatchObject({ state: 'open', holds: 0 });
 });
 
 test('S2.3 S2.5 claims beside changes of the list leave no hold with a juror who may not vote', async () => {
-  await court(api, 'beside', { votesToWin: 100 });
-  await addCase(api, 'beside', { id: 'beside-1' });
+  await court('beside', { votesToWin: 100 });
+  await addCase('beside', { id: 'beside-1' });
   const all = numbered(40);
   const chunk = { list: 'next', final: true };
   for (let round = 0; round < 5; round++) {
-    await jurors(api, 'beside', all, chunk);
-    const claims = all.map((juror) => claim(api, 'beside', juror));
-    await Promise.all([...claims, jurors(api, 'beside', ['other'], chunk)]);
-    expect(await oneCase(api, 'beside-1')).toMatchObject({ holds: 0 });
+    await jurors('beside', all, chunk);
+    const claims = all.map((juror) => claim('beside', juror));
+    await Promise.all([...claims, jurors('beside', ['other'], chunk)]);
+    expect(await oneCase('beside-1')).toMatchObject({ holds: 0 });
   }
 });
 
