@@ -103,7 +103,7 @@ test('S0.5 pages of tickets, their events, jobs, cases and schedules end early',
   await all(40, 201, (n) => api.post('/v1/courts/big/cases', put(n)));
   expectBounded(await pagesOf('/v1/cases?court=big'), 40, 3);
   expectBounded(await pagesOf('/v1/cases?state=open'), 40, 3);
-});
+}, 180_000);
 
 test('S0.5 pages of queues with large forms end early', async () => {
   const form = (n: number) => ({ type: 'object', description: text(LARGE - 100, n) });
@@ -137,7 +137,7 @@ test('S4.9 pages of tasks, templates and the dispatch log end early, also with t
   const shown = await pagesOf(`/v1/tasks?executor=uid_otto&expand=occurrences&to=${to}`);
   expectBounded(shown, 60, 2);
   expect(shown.items.every((t) => t.occurrences.length === 1_000 && t.moreFrom !== null)).toBe(true);
-});
+}, 180_000);
 
 test('S0.5 an entry of a batch is bounded like a call of its own, and harms no other', async () => {
   const large = text(300_000, 0);

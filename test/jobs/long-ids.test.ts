@@ -40,12 +40,16 @@ test('S3.4 those who wait elsewhere for topics with long names are woken at once
   // the one that starts last knows of the other from the start
   const here = await startTestSystem({}, { role: 'api', stores });
   const there = await startTestSystem({}, { role: 'api', stores });
-  const topics = repeat(40, (n) => `${n}${'😀'.repeat(190)}`);
-  const waiting = topics.map((topic) => here.api.jobs.job('pop', { topic, wait: 30 }));
-  await eventually(async () => here.running.runtime.waiters.size === topics.length);
-  const start = performance.now();
-  await there.api.jobs.job('add', { jobs: topics.map((topic, n) => ({ topic, id: `woken-${n}`, body: n })) });
-  expect((await Promise.all(waiting)).map((job) => job.value)).toEqual(topics.map((_, n) => n));
+  const wakeAll = async (tail: string) => {
+    const topics = repeat(40, (n) => `${n}${tail}`);
+    const waiting = topics.map((topic) => here.api.jobs.job('pop', { topic, wait: 30 }));
+    await eventually(async () => here.running.runtime.waiters.size === topics.length);
+    const start = performance.now();
+    await there.api.jobs.job('add', { jobs: topics.map((topic, n) => ({ topic, id: `woken-${tail}-${n}`, body: n })) });
+    expect((await Promise.all(waiting)).map((job) => job.value)).toEqual(topics.map((_, n) => n));
+    return performance.now() - start;
+  };
+  const short = await wakeAll('');
   // a wake-up that gets lost is made up for within 5 s
-  expect(performance.now() - start).toBeLessThan(3_500);
+  expect(await wakeAll('😀'.repeat(190))).toBeLessThan(Math.max(3_500, 5 * short));
 });
