@@ -58,6 +58,12 @@ export interface Item {
   lease_seconds: number | null;
   delay_seconds: number;
   body_bytes: number | null;
+  /** The version that last changed its body or requirements; null: none since it was added. */
+  content_version: number | null;
+  /** Tickets: what it is about. */
+  subject: string | null;
+  /** The ticket whose decision decided this one, too. */
+  synced_with: string | null;
   /** For items that several may hold: how many more may hold it. */
   capacity: number | null;
   /** Its workflow has to invite jurors. */

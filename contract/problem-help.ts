@@ -68,6 +68,11 @@ export const PROBLEM_HELP: Record<ProblemCode, Help> = {
       'Drop your result, and claim again. If leases expire often, renew them while work goes on, or raise `leaseSeconds`.',
     fields: '`holder`: who holds it now; `endedAt`; `reason`',
   },
+  changed: {
+    meaning: 'The body or the requirements of the ticket have changed since the `version` that the decision names.',
+    action: 'Read the ticket again and decide what it says now: the lease is still yours. Name the new `version`.',
+    fields: '`version`: the ticket’s version now',
+  },
   already_voted: {
     meaning: 'The person has voted on this case, perhaps with another account.',
     action: 'Claim another case. A vote cannot be changed.',

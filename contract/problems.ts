@@ -13,6 +13,7 @@ export const PROBLEMS = {
   id_conflict: { status: 409, title: 'Conflict: the id exists with other content' },
   not_open: { status: 409, title: 'No longer open' },
   lease_lost: { status: 409, title: 'Lease lost' },
+  changed: { status: 409, title: 'Changed since the version that was seen' },
   already_voted: { status: 409, title: 'Already voted' },
   conflict_of_interest: { status: 403, title: 'Conflict of interest' },
   limit_reached: { status: 422, title: 'Limit reached' },
@@ -47,6 +48,7 @@ export const ProblemSchema = z
     state: z.string().optional().openapi({ description: '`not_open`: its final state' }),
     by: TextOrNull.optional().openapi({ description: '`not_open`: who ended it' }),
     at: TextOrNull.optional().openapi({ description: '`not_open`: when it ended' }),
+    version: z.number().int().optional().openapi({ description: '`changed`: its version now' }),
     current: TextOrNull.optional().openapi({ description: '`stale_log_id`: the log id of the last dispatch' }),
     retryAfter: z.number().optional().openapi({ description: '`rate_limited`: seconds, as in `Retry-After`' }),
   })

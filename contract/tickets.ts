@@ -18,6 +18,7 @@ import {
   Token,
   targeted,
   WaitSeconds,
+  Whole,
 } from './common.ts';
 
 const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
@@ -102,6 +103,8 @@ export const Claim = z
     waitSeconds: WaitSeconds,
   })
   .openapi('Claim');
+const Queues = z.array(Name).min(1).max(20).openapi({ description: 'In order of preference' });
+export const ClaimFrom = z.strictObject({ queues: Queues, ...Claim.shape }).openapi('ClaimFrom');
 
 const Reasons = z
   .object(counts('delayed', 'held', 'excluded', 'skills', 'skipped', 'paused', 'maxHeld'))
@@ -117,7 +120,18 @@ export const ClaimAnswer = z
   .openapi('ClaimAnswer');
 
 export const Decide = z
-  .strictObject({ token: Token, decision: Json, next: z.boolean().default(false), skills: Skills.default([]) })
+  .strictObject({
+    token: Token,
+    decision: Json,
+    version: Whole.min(0).max(Number.MAX_SAFE_INTEGER).optional().openapi({
+      description: 'Of the ticket as it was seen: refused if its body or requirements have changed since',
+    }),
+    next: z.boolean().default(false),
+    skills: Skills.default([]),
+    queues: Queues.optional().openapi({
+      description: "Where to look for the next one; left out: in the ticket's queue",
+    }),
+  })
   .openapi('Decide');
 export const DecideAnswer = z.object({ ticket: Ticket, next: orNull(HandedTicket) }).openapi('DecideAnswer');
 

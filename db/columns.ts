@@ -73,6 +73,7 @@ export interface Columns {
   'cast_votes.outcome': 'counted' | 'late' | 'repeated' | 'again' | Rejection;
   'change_task.outcome': 'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template' | 'too_many';
   'claim.*': ShownTicket;
+  'claim_from.*': ShownTicket;
   'claim_cases.*': Claimed | { outcome: null; id: string };
   'claim_next.*': ShownTicket;
   'complete_tasks.*': Completed | Advanced;

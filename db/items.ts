@@ -39,13 +39,15 @@ export interface Settlement {
   /** Settings version whose form the result was checked against. */
   formVersion: number | null;
   nextWanted: boolean;
+  /** The version that the decider saw; null: any. */
+  seen: number | null;
 }
 
 export const settleItems = (db: Mover, kind: Kind, all: Settlement[]) =>
   db.move('settle_items', {
     kind,
     ...columnsOf(all, { ids: 'id', tokens: 'token', results: 'result', hashes: 'hash', subjects: 'subject' }),
-    ...columnsOf(all, { formVersions: 'formVersion', nextWanted: 'nextWanted' }),
+    ...columnsOf(all, { formVersions: 'formVersion', nextWanted: 'nextWanted', seen: 'seen' }),
   });
 
 export interface Closing {

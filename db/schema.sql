@@ -276,6 +276,9 @@ create table item (
   rules_due_at         timestamp with time zone,
   next_id              text,
   slot                 bigint,
+  subject              text collate "C",
+  synced_with          text collate "C",
+  content_version      bigint,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -302,12 +305,14 @@ CREATE UNIQUE INDEX item_holder ON public.item USING btree (queue, kind, holder,
 CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE ((kind || ''::text) = 'job'::text);
 CREATE INDEX item_lacks_jurors ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND lacks_jurors);
 CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
+CREATE INDEX item_open_subject ON public.item USING btree (subject, queue, seq) WHERE ((subject IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, rank, seq) WHERE (state = 'ready'::text);
 CREATE INDEX item_rules_due ON public.item USING btree (rules_due_at) WHERE ((rules_due_at IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX item_state ON public.item USING btree (queue, kind, state, created_at, seq) WHERE (state <> 'held'::text);
 CREATE INDEX item_stock ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (capacity > 0));
 CREATE INDEX item_stock_by_id ON public.item USING btree (id) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (capacity > 0));
 CREATE INDEX item_stocked ON public.item USING btree (queue, stocked_by) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (capacity > 0));
+CREATE INDEX item_subject ON public.item USING btree (subject, created_at, seq) WHERE (subject IS NOT NULL);
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
@@ -321,6 +326,9 @@ comment on column item.closing is 'nothing more of it is handed out; it ends whe
 comment on column item.stocked_by is 'the transaction since which an occurrence could be dispatched to its executor; null: since its start, whenever it was made';
 comment on column item.next_id is 'the next item that its decision got; null: none yet, or there was none';
 comment on column item.slot is 'tickets: which of the holds that its holder may have at once this is, from 1; negative: it has run out, and another has its slot';
+comment on column item.subject is 'tickets: what it is about; several may be about the same';
+comment on column item.synced_with is 'the ticket of the same subject whose decision decided this one, too';
+comment on column item.content_version is 'the version that last changed its body or requirements; null: none since it was added';
 
 create table juror (
   court                text collate "C" not null,
@@ -511,6 +519,7 @@ create table queue (
   deleted_at           timestamp with time zone,
   rules                jsonb default '[]'::jsonb not null,
   workflow             text default 'always'::text not null,
+  sync                 text collate "C",
   constraint queue_pkey PRIMARY KEY (kind, name),
   constraint queue_deadline_seconds_check CHECK ((deadline_seconds >= (0)::double precision)),
   constraint queue_kind_check CHECK ((kind = ANY (ARRAY['ticket'::text, 'job'::text, 'case'::text, 'task'::text]))),
@@ -518,10 +527,12 @@ create table queue (
   constraint queue_level_seconds_check CHECK ((level_seconds > (0)::double precision)),
   constraint queue_max_attempts_check CHECK ((max_attempts > 0)),
   constraint queue_max_held_check CHECK ((max_held > 0)),
+  constraint queue_sync CHECK ((sync = 'subject'::text)),
   constraint queue_workflow_check CHECK ((workflow = ANY (ARRAY['always'::text, 'when-needed'::text])))
 );
 CREATE UNIQUE INDEX queue_newest ON public.queue USING btree (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
+comment on column queue.sync is 'tickets: subject: a decision decides the other open tickets of its subject';
 
 create table reconciliation (
   one                  boolean default true not null,

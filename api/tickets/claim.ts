@@ -1,7 +1,10 @@
-import { Claim, ClaimAnswer, Explain, ExplainAnswer } from '../../contract/tickets.ts';
+import type { z } from '@hono/zod-openapi';
+import { Claim, ClaimAnswer, ClaimFrom, Explain, ExplainAnswer } from '../../contract/tickets.ts';
 import { handedView } from '../../domain/tickets.ts';
+import type { Gone } from '../../runtime/waiting.ts';
+import type { Context } from '../../services/shared/context.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
-import { personOf } from '../auth.ts';
+import { type Caller, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { queueByName } from '../resources.ts';
 
@@ -12,15 +15,26 @@ export const claimTicketsEndpoint = endpoint('claimTickets', 'POST /v1/queues/{q
   roles: ['reviewer', 'agent'],
   body: Claim,
   answers: { 200: ClaimAnswer },
-  async handle({ ctx, caller, params: { queue }, body, signal }) {
-    const { skills, count, waitSeconds } = body;
-    const reviewer = personOf(caller, body.reviewer);
-    const request = { queue, reviewer, skills, count, waitSeconds, signal };
-    const { handed, reasons, retryAfterSeconds } = await tickets.claim(ctx, request);
-    const shown = handed.map(({ item, token, isNew }) => handedView(item, token, !isNew));
-    return ok({ tickets: shown, reasons, retryAfterSeconds });
-  },
+  handle: ({ ctx, caller, params: { queue }, body, signal }) =>
+    claim(ctx, caller, { ...body, queues: [queue] }, signal),
 });
+
+export const claimFromQueues = endpoint('claimFromQueues', 'POST /v1/claim', {
+  tag: 'Tickets',
+  summary: 'The same over several queues, which are asked in turn',
+  roles: ['reviewer', 'agent'],
+  scope: { queue: ({ body }) => body.queues },
+  body: ClaimFrom,
+  answers: { 200: ClaimAnswer },
+  handle: ({ ctx, caller, body, signal }) => claim(ctx, caller, { ...body, queues: [...new Set(body.queues)] }, signal),
+});
+
+async function claim(ctx: Context, caller: Caller, { reviewer, ...wanted }: z.output<typeof ClaimFrom>, signal: Gone) {
+  const request = { ...wanted, reviewer: personOf(caller, reviewer), signal };
+  const { handed, reasons, retryAfterSeconds } = await tickets.claim(ctx, request);
+  const shown = handed.map(({ item, token, isNew }) => handedView(item, token, !isNew));
+  return ok({ tickets: shown, reasons, retryAfterSeconds });
+}
 
 export const explain = endpoint('explainClaim', 'POST /v1/queues/{queue}/explain', {
   ...queueByName,

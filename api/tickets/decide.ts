@@ -7,16 +7,14 @@ import { ticketById } from '../resources.ts';
 
 export const decideTicket = endpoint('decideTicket', 'POST /v1/tickets/{id}/decide', {
   ...ticketById,
+  scope: { queue: ({ body }) => body.queues, ...ticketById.scope },
   summary: 'Decide a ticket that I hold, and get the next one',
   roles: ['reviewer', 'agent'],
   body: Decide,
   answers: { 200: DecideAnswer },
-  problems: ['not_found', 'not_open', 'lease_lost'],
+  problems: ['not_found', 'not_open', 'lease_lost', 'changed'],
   async handle({ ctx, caller, params: { id }, body }) {
-    const { token, decision, next: nextWanted, skills } = body;
-    const subject = boundTo(caller);
-    const wanted = { id, token, decision, subject, next: nextWanted, skills };
-    const { item, next } = await decide(ctx, wanted);
+    const { item, next } = await decide(ctx, { id, subject: boundTo(caller), ...body });
     return ok({ ticket: ticketView(item), next: next && handedView(next.item, next.token, false) });
   },
 });

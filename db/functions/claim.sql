@@ -66,6 +66,46 @@ begin
   end loop;
 end $$;
 
+-- The same for one person and several queues: what they hold in any of them, then new items of each queue in turn.
+-- As many as there are tokens bound all of it. The person is locked in all queues, so that a second claim of theirs
+-- finds what the first took.
+create or replace function claim_from(
+  p_kind text, p_queues text[], p_person text, p_tokens text[], p_skills text[], p_resume boolean
+) returns setof item language plpgsql as $$
+declare
+  v_queue text;
+  v_ids text[] := '{}';
+  v_held item[];
+  v_more item[];
+  v_known integer;
+  v_count integer := cardinality(p_tokens);
+begin
+  if cardinality(p_queues) = 1 then
+    return query select * from claim_items(
+      p_kind, p_queues[1], array[p_person], p_tokens, v_count, p_skills, p_resume);
+    return;
+  end if;
+  perform pg_advisory_xact_lock(s.key) from (
+    select distinct person_key(p_kind, queue, p_person) as key from unnest(p_queues) as queue order by 1) s;
+  if p_resume then
+    v_held := array(select i from item i
+      where kind = p_kind and queue = any (p_queues) and state = 'held' and holder = p_person
+        and expires_at > clock_timestamp() order by granted_at, seq);
+    v_ids := array(select id from unnest(v_held));
+    return query select * from unnest(v_held);
+  end if;
+  foreach v_queue in array p_queues loop
+    exit when cardinality(v_ids) >= v_count;
+    -- resumes what a claim of this queue alone took since; what is known is counted, so no token is used for it
+    v_known := (select count(*) from unnest(v_held) where queue = v_queue);
+    v_more := array(select c from claim_items(
+      p_kind, v_queue, array[p_person], p_tokens[cardinality(v_ids) + 1:] || p_tokens[:v_known],
+      v_count - cardinality(v_ids) + v_known, p_skills, p_resume) c where c.id <> all (v_ids));
+    v_ids := v_ids || array(select id from unnest(v_more));
+    return query select * from unnest(v_more);
+  end loop;
+end $$;
+
 -- The free slots of persons who may hold more. A hold that has expired and that no clock has ended yet does not count:
 -- its slot is given up.
 -- p_held  all that the persons hold
@@ -138,19 +178,23 @@ end $$;
 -- The new item that a decision asked for as its next one (S0.8). The first answer, an item or none, is the answer to
 -- every repetition, wherever it is asked. It is kept in the decided item's row, which is locked first.
 -- p_follows  the token that decided
+-- p_queues   asked in turn; null: the item's queue
 create or replace function claim_next(
-  p_kind text, p_id text, p_follows text, p_token text, p_skills text[]
+  p_kind text, p_id text, p_follows text, p_token text, p_skills text[], p_queues text[]
 ) returns setof item language plpgsql as $$
 declare
   d item;
+  v_queues text[];
 begin
   select * into d from item where kind = p_kind and id = p_id and settled_token = token_hash(p_follows) for update;
   if d.next_id is not null then return query select * from item where kind = p_kind and id = d.next_id; return; end if;
   if d.next_wanted is not true then return; end if;
-  return query select * from claim_items(p_kind, d.queue, array[d.ended_by], array[p_token], 1, p_skills, false);
+  v_queues := coalesce(p_queues, array[d.queue]);
+  return query select * from claim_from(p_kind, v_queues, d.ended_by, array[p_token], p_skills, false);
   update item i set next_id = n.id, next_wanted = n.id is not null
     from (select max(id) as id from item
-           where kind = p_kind and queue = d.queue and state = 'held' and holder = d.ended_by and lease_id = p_token) n
+           where kind = p_kind and queue = any (v_queues) and state = 'held' and holder = d.ended_by
+             and lease_id = p_token) n
    where i.kind = p_kind and i.id = p_id;
 end $$;
 

@@ -60,7 +60,8 @@ select * from item where kind = :kind and id = any (:ids::text[]);
 -- moves
 -- A decision with a live token (S0.6, S0.7), before the deadline, whether or not a clock has come by.
 -- :subjects: those that reviewers' keys are bound to, or null. :formVersions: the settings versions whose forms the
--- decisions were checked against; a queue without a form needs none, so the common case costs no look-up.
+-- decisions were checked against; a queue without a form needs none, so the common case costs no look-up. :seen: the
+-- versions that the deciders saw, or null.
 update item i
    set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'),
        settled_token = token_hash(s.token),
@@ -71,12 +72,12 @@ update item i
        last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
        last_data = json_build_object('decision', s.result::json), updated_at = t.now
   from unnest(:ids::text[], :tokens::text[], :results::text[], :hashes::text[], :subjects::text[],
-              :formVersions::bigint[], :nextWanted::boolean[])
-         as s (id, token, result, hash, subject, form_version, next_wanted),
+              :formVersions::bigint[], :nextWanted::boolean[], :seen::bigint[])
+         as s (id, token, result, hash, subject, form_version, next_wanted, seen),
        queue q, (select clock_timestamp() as now) t
  where i.kind = :kind and i.id = s.id and is_live(i, s.token, s.subject)
    and q.kind = i.kind and q.name = i.queue and (q.form is null or q.settings_version = s.form_version)
-   and fits_review(i.callback, s.result::json)
+   and fits_review(i.callback, s.result::json) and (s.seen >= i.content_version) is not false
 returning {i.shown_ticket};
 
 -- name: renew_items
@@ -151,7 +152,8 @@ with changed as (
               else array(select jsonb_array_elements_text(p.requires)) end as requires,
          case when p.exclude is null then i.exclude
               else array(select jsonb_array_elements_text(p.exclude)) end as exclude,
-         case when :change::jsonb ? 'deadlineAt' then p."deadlineAt" else i.deadline_at end as deadline_at
+         case when :change::jsonb ? 'deadlineAt' then p."deadlineAt" else i.deadline_at end as deadline_at,
+         nextval('item_version') as version
     from item i
     join queue q on q.kind = i.kind and q.name = i.queue
    cross join jsonb_to_record(:change::jsonb)
@@ -161,6 +163,9 @@ with changed as (
 )
 update item i
    set priority = n.priority, body = n.body, requires = n.requires, exclude = n.exclude,
+       content_version = case when :change::jsonb ? 'body' and n.body::jsonb <> i.body::jsonb
+                                or not (n.requires <@ i.requires and i.requires <@ n.requires)
+                              then n.version else i.content_version end,
        manual_priority = i.manual_priority or :change::jsonb ? 'priority',
        manual_requires = i.manual_requires or :change::jsonb ? 'requires',
        rules_due_at = case when :change::jsonb ? 'body' and n.rules <> '[]' then clock_timestamp()
@@ -169,7 +174,7 @@ update item i
        rank = item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, i.front),
        wake_at = item_wake(i.state, i.available_at, i.expires_at, n.deadline_at,
          next_escalation(n.escalations, i.first_available_at, i.escalated_seconds)),
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
+       version = n.version, event_seq = i.event_seq + 1,
        last_event = 'changed', last_actor = :actor, updated_at = clock_timestamp(),
        last_data = json_build_object('changed', :change::json, 'priorityBefore', i.priority)
   from changed n

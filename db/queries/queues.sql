@@ -114,38 +114,44 @@ select q.name,
   from unnest(:names::text[]) q(name);
 
 -- name: claim_reasons
--- not null: delayed, held, excluded, skills, skipped, paused, max_held
--- Why a claim came back empty, each cause counted up to 1,000 (S0.5, explain).
-with q as (select * from queue where kind = :kind and name = :queue),
-mine as (
-  select count(*)::integer as n from item
-   where kind = :kind and queue = :queue and state = 'held'
-     and holder = :person and expires_at > clock_timestamp()),
-waiting as materialized (
-  select exclude, skipped, requires from item
-   where kind = :kind and queue = :queue and state = 'ready' limit 1000)
-select
-  (select count(*) from (
-     select 1 from item where kind = :kind and queue = :queue and state = 'delayed' limit 1000) s)::integer as delayed,
-  (select count(*) from (select 1 from item where kind = :kind and queue = :queue and state = 'held'
-                            and holder <> :person limit 1000) s)::integer as held,
-  (select count(*) from waiting where :person = any (exclude))::integer as excluded,
-  (select count(*) from waiting where not requires <@ :skills::text[])::integer as skills,
-  (select count(*) from waiting where :person = any (skipped))::integer as skipped,
-  (select case when q.paused then (select count(*) from waiting) else 0 end from q)::integer as paused,
-  (select case when mine.n >= q.max_held then mine.n else 0 end from q, mine)::integer as max_held,
-  extract(epoch from least(
-    (select min(available_at) from item where kind = :kind and queue = :queue and state = 'delayed'),
-    (select min(expires_at) from item where kind = :kind and queue = :queue and state = 'held')
-  ) - clock_timestamp())::double precision as retry_after;
+-- not null: queue, delayed, held, excluded, skills, skipped, paused, max_held
+-- Why a claim of these queues came back empty: a row for each, each cause counted up to 1,000 (S0.5, explain).
+select a.queue, r.* from unnest(:queues::text[]) as a (queue) cross join lateral (
+  with q as (select * from queue where kind = :kind and name = a.queue),
+  mine as (
+    select count(*)::integer as n from item
+     where kind = :kind and queue = a.queue and state = 'held'
+       and holder = :person and expires_at > clock_timestamp()),
+  waiting as materialized (
+    select exclude, skipped, requires from item
+     where kind = :kind and queue = a.queue and state = 'ready' limit 1000)
+  select
+    (select count(*) from (
+       select 1 from item where kind = :kind and queue = a.queue and state = 'delayed' limit 1000) s)::integer
+      as delayed,
+    (select count(*) from (select 1 from item where kind = :kind and queue = a.queue and state = 'held'
+                              and holder <> :person limit 1000) s)::integer as held,
+    (select count(*) from waiting where :person = any (exclude))::integer as excluded,
+    (select count(*) from waiting where not requires <@ :skills::text[])::integer as skills,
+    (select count(*) from waiting where :person = any (skipped))::integer as skipped,
+    coalesce((select case when q.paused then (select count(*) from waiting) else 0 end from q), 0)::integer as paused,
+    coalesce((select case when mine.n >= q.max_held then mine.n else 0 end from q, mine), 0)::integer as max_held,
+    extract(epoch from least(
+      (select min(available_at) from item where kind = :kind and queue = a.queue and state = 'delayed'),
+      (select min(expires_at) from item where kind = :kind and queue = a.queue and state = 'held')
+    ) - clock_timestamp())::double precision as retry_after) r;
 
 -- name: claim
 -- moves
 select {shown_ticket} from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume);
 
+-- name: claim_from
+-- moves
+select {shown_ticket} from claim_from('ticket', :queues, :person, :tokens, :skills, true);
+
 -- name: claim_next
 -- moves
-select {shown_ticket} from claim_next(:kind, :id, :follows, :token, :skills);
+select {shown_ticket} from claim_next(:kind, :id, :follows, :token, :skills, :queues?);
 
 -- name: items_ahead
 -- not null: n

@@ -57,7 +57,7 @@ export async function transfer(ctx: Context, attempt: Attempt, queue: string, re
   return outcome(ctx, 'transfer', attempt, rows, isRepeat);
 }
 
-/** Changes an open ticket, also while it is held. @throws Problem `not_found`, `not_open` */
+/** Changes an open ticket, also while it is held; a holder whom it excludes now loses the lease. @throws Problem `not_found`, `not_open` */
 export async function change(
   ctx: Context,
   id: string,
@@ -66,7 +66,13 @@ export async function change(
 ): Promise<Item> {
   // the event shows the change as every other time is shown
   const change = { ...fields, deadlineAt: deadlineAt ? new Date(deadlineAt).toISOString() : deadlineAt };
-  const rows = await ctx.db.move('change_item', { kind: 'ticket', id, change, actor });
+  const rows = await ctx.db.transaction(async (tx) => {
+    const changed = await tx.move('change_item', { kind: 'ticket', id, change, actor });
+    const excluded = changed.some(({ holder, exclude }) => holder !== null && exclude.includes(holder));
+    if (!excluded) return changed;
+    const end = { delaySeconds: 0, skip: false, undelivered: false, reason: 'excluded' };
+    return [...changed, ...(await tx.move('release_item', { kind: 'ticket', id, actor, ...end }))];
+  });
   return outcome(ctx, 'change', { id, token: null, subject: null, actor }, rows, () => false);
 }
 

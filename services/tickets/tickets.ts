@@ -1,6 +1,6 @@
 import type { Item, ShownTicket } from '../../contract/items.ts';
 import type { NewTicket } from '../../contract/tickets.ts';
-import { columnsOf, only, type RowOf } from '../../db/pool.ts';
+import { columnsOf, only } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
 import { waitedSeconds } from '../../runtime/metrics.ts';
 import type { Gone } from '../../runtime/waiting.ts';
@@ -21,7 +21,8 @@ export interface Handed {
 }
 
 interface ClaimRequest {
-  queue: string;
+  /** In order of preference. */
+  queues: string[];
   reviewer: string;
   skills: string[];
   count: number;
@@ -31,7 +32,7 @@ interface ClaimRequest {
 }
 
 /** Why a claim came back empty, each cause counted up to 1,000 (S0.5). */
-type Reasons = Omit<RowOf<'claim_reasons'>, 'max_held' | 'retry_after'> & { maxHeld: number };
+type Reasons = Record<(typeof REASONS)[number], number>;
 
 const MAX_AHEAD_MS = 60_000;
 const MAX_RETRY_SECONDS = 60;
@@ -78,17 +79,18 @@ export const find = async ({ db }: Context, id: string): Promise<Item> =>
   found(await db.run('get_items', { kind: 'ticket', ids: [id] }), `there is no ticket ${id}`);
 
 /**
- * Hands out what the reviewer holds in the queue, then the best new tickets; waits for one if asked to (S0.3, S0.6,
- * S0.8).
+ * Hands out what the reviewer holds in the queues, then the best new tickets of each in turn; waits for one if asked to
+ * (S0.3, S0.6, S0.8).
  * @returns `reasons`: null where something was handed out
  */
 export async function claim(ctx: Context, request: ClaimRequest) {
-  const { queue, waitSeconds: seconds, signal } = request;
-  const handed = await ctx.waiters.waitFor({ keys: () => [`ticket/${queue}`], seconds, signal }, async () => {
+  const { queues: names, waitSeconds: seconds, signal } = request;
+  const keys = () => names.map((name) => `ticket/${name}`);
+  const handed = await ctx.waiters.waitFor({ keys, seconds, signal }, async () => {
     const taken = await take(ctx, request);
     if (taken.length > 0) return taken;
-    // it exists from its first claim on; a queue that hands out tickets does already
-    await queues.ensure(ctx, 'ticket', queue);
+    // they exist from their first claim on; a queue that hands out tickets does already
+    for (const name of names) await queues.ensure(ctx, 'ticket', name);
     return undefined;
   });
   if (!handed) return emptyHanded(ctx, request);
@@ -97,14 +99,16 @@ export async function claim(ctx: Context, request: ClaimRequest) {
   return { handed, reasons: null, retryAfterSeconds: 0 };
 }
 
-async function take(ctx: Context, { queue, reviewer, skills, count }: ClaimRequest): Promise<Handed[]> {
+async function take(ctx: Context, { queues, reviewer, skills, count }: ClaimRequest): Promise<Handed[]> {
   const token = newToken();
-  if (count === 1 && skills.length === 0) {
+  const [queue = '', ...others] = queues;
+  if (others.length === 0 && count === 1 && skills.length === 0) {
     const item = await sharedClaims(ctx)(queue, { person: reviewer, token });
     return item ? [{ item, token: item.lease_id, isNew: item.lease_id === token }] : [];
   }
   const tokens = [token, ...Array.from({ length: count - 1 }, newToken)];
-  const rows = await claimRows(ctx, queue, [reviewer], tokens, skills);
+  const asked = { queues, person: reviewer, tokens, skills };
+  const rows = await ctx.db.move('claim_from', asked, { moved: granted(tokens) });
   // what is held comes first and in the order of the claims; new ones follow in the order of the queue,
   // which is that of their tokens: the update that grants them returns them in any order
   const orderOf = (item: ShownTicket) => tokens.indexOf(item.lease_id ?? '');
@@ -121,20 +125,19 @@ const sharedClaims = perContext((ctx) =>
       async (all) => {
         const { persons, tokens } = columnsOf(all, { persons: 'person', tokens: 'token' });
         // of several tickets that a person holds, the first one counts
-        return (await claimRows(ctx, queue, persons, tokens)).toReversed();
+        const asked = { kind: 'ticket', queue, persons, tokens, count: 1, skills: [], resume: true };
+        return (await ctx.db.move('claim', asked, { moved: granted(tokens) })).toReversed();
       },
       { call: ({ person }) => person, row: ({ holder }) => holder, keys: ({ person }) => [person] },
     ),
   ),
 );
 
-function claimRows({ db }: Context, queue: string, persons: string[], tokens: string[], skills: string[] = []) {
+/** The rows with these tokens. Others were held before: they are resumed, and have not moved. */
+const granted = (tokens: string[]) => {
   const given = new Set<string | null>(tokens);
-  // what was held before is resumed, and has not moved
-  const moved = (rows: ShownTicket[]) => rows.filter((row) => given.has(row.lease_id));
-  const count = tokens.length / persons.length;
-  return db.move('claim', { kind: 'ticket', queue, persons, tokens, count, skills, resume: true }, { moved });
-}
+  return (rows: ShownTicket[]) => rows.filter((row) => given.has(row.lease_id));
+};
 
 /** Counts a ticket that was not handed out before. */
 export function countHandOut({ metrics, tracing }: Context, item: ShownTicket): void {
@@ -156,17 +159,21 @@ async function giveBack({ db }: Context, handed: Handed[]): Promise<void> {
 const REASONS = ['paused', 'maxHeld', 'skills', 'excluded', 'skipped', 'held', 'delayed'] as const;
 const firstReason = (reasons: Reasons) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
 
-async function emptyHanded(ctx: Context, { queue, reviewer, skills, signal }: ClaimRequest) {
-  const found = await reasonsFor(ctx, queue, reviewer, skills);
-  if (!signal.aborted) ctx.metrics.empty('ticket', queue, firstReason(found.reasons));
-  return { handed: [], ...found };
+async function emptyHanded(ctx: Context, { queues, reviewer, skills, signal }: ClaimRequest) {
+  const found = await reasonsFor(ctx, queues, reviewer, skills);
+  if (!signal.aborted) for (const { queue, reasons } of found) ctx.metrics.empty('ticket', queue, firstReason(reasons));
+  const sum = (name: keyof Reasons) => found.reduce((n, { reasons }) => n + reasons[name], 0);
+  const reasons = Object.fromEntries(REASONS.map((name) => [name, sum(name)])) as Reasons;
+  return { handed: [], reasons, retryAfterSeconds: Math.min(...found.map((of) => of.retryAfterSeconds)) };
 }
 
-async function reasonsFor({ db }: Context, queue: string, person: string, skills: string[]) {
-  const row = only(await db.run('claim_reasons', { kind: 'ticket', queue, person, skills }));
-  const { max_held: maxHeld, retry_after, ...counts } = row;
-  const retry = retry_after === null ? DEFAULT_RETRY_SECONDS : Math.ceil(Math.max(retry_after, 0.05) * 20) / 20;
-  return { reasons: { ...counts, maxHeld }, retryAfterSeconds: Math.min(retry, MAX_RETRY_SECONDS) };
+/** Of each queue, in no order. */
+async function reasonsFor({ db }: Context, queues: string[], person: string, skills: string[]) {
+  const rows = await db.run('claim_reasons', { kind: 'ticket', queues, person, skills });
+  return rows.map(({ queue, max_held: maxHeld, retry_after, ...counts }) => {
+    const retry = retry_after === null ? DEFAULT_RETRY_SECONDS : Math.ceil(Math.max(retry_after, 0.05) * 20) / 20;
+    return { queue, reasons: { ...counts, maxHeld }, retryAfterSeconds: Math.min(retry, MAX_RETRY_SECONDS) };
+  });
 }
 
 /** Explains why a person gets nothing from a queue, or whether a ticket of it is offered to them. */
@@ -179,12 +186,12 @@ export async function explain(
 ) {
   if (ticket === undefined) {
     await queues.ensure(ctx, 'ticket', queue);
-    const { reasons } = await reasonsFor(ctx, queue, person, skills);
+    const { reasons } = only(await reasonsFor(ctx, [queue], person, skills));
     return { reasons };
   }
   const item = await find(ctx, ticket);
   const settings = await queues.get(ctx, 'ticket', item.queue);
-  const { reasons } = await reasonsFor(ctx, item.queue, person, skills);
+  const { reasons } = only(await reasonsFor(ctx, [item.queue], person, skills));
   const found: [boolean, string][] = [
     [item.queue !== queue, 'otherQueue'],
     [item.state === 'held' && item.holder === person, 'heldByYou'],

@@ -19,8 +19,8 @@ const MATRIX: Record<string, string> = {
   consumer: `
     buryJob`,
   'reviewer agent': `
-    claimTickets decideTicket renewTicket releaseTicket transferTicket claimCase castVote renewCase
-    releaseCase declineCase listInvitations pullTask completeTask`,
+    claimTickets claimFromQueues decideTicket renewTicket releaseTicket transferTicket claimCase castVote
+    renewCase releaseCase declineCase listInvitations pullTask completeTask`,
   'producer agent': `
     listTicketEvents getTicketWorkflow listTicketDeliveries getReview addReviewCallback addPictureCallback
     listReviews listReviewLog getReviewStats getReviewStores getReviewWorkflow listReviewDeliveries

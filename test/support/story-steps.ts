@@ -41,6 +41,7 @@ const tickets: Step[] = [
     operation: 'claimTickets',
     made: ({ tickets: [first, second] }) => ({ report17: first.lease.token, report18: second.lease.token }),
   },
+  ...plain('claimFromQueues'),
   { operation: 'renewTicket', refused: LOST },
   ...plain('addTicketNote listTicketNotes explainClaim'),
   { operation: 'decideTicket', refused: LOST, made: ({ next }) => ({ report19: next.lease.token }) },
