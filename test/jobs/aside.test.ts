@@ -58,7 +58,7 @@ describe('S3.1 what is wrong is said plainly, and nothing changes', () => {
   test.each([
     ['broken JSON', 400, { headers: json, body: '{"command": "add"' }],
     ['invalid UTF-8', 400, { headers: json, body: Buffer.from([0x22, 0xff, 0x22]) }],
-    ['another content type', 415, { headers: { 'content-type': 'text/plain' }, body: '{}' }],
+    ['another content type', 415, { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '{}' }],
     ['a job of 1 MB', 413, { headers: json, body: JSON.stringify({ ...add, body: 'x'.repeat(MEGABYTE) }) }],
     ['a batch of 9 MB', 413, { headers: json, body: JSON.stringify({ ...add, jobs: ['x'.repeat(9 * MEGABYTE)] }) }],
   ])('%s', async (_, expected, init) => {
