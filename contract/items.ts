@@ -119,6 +119,8 @@ export type ShownTicket = Change &
     | 'end_reason'
     | 'result'
     | 'settled_token'
+    | 'subject'
+    | 'synced_with'
   >;
 
 /** A case: its item, with the columns that only cases have. */

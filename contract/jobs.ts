@@ -24,7 +24,7 @@ const PLAIN_NAME = `^([^${CONTROL}.]|\\.[^${CONTROL}.]|\\.\\.[^${CONTROL}])[^${C
  * points without normalization. Control characters are not text, and the path of a URL loses `.` and `..`.
  */
 const shownName = (most: number) => ({ minLength: 1, maxLength: most, pattern: PLAIN_NAME });
-const chosenName = (most: number) => {
+export const chosenName = (most: number) => {
   const pattern = String.raw`^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]{1,${most}}$`;
   return (
     z

@@ -57,6 +57,9 @@ const QueueSettings = z
     deadlineSeconds: Seconds.nullable().default(null),
     callback: orNull(Callback).default(null),
     form: Schema.nullable().default(null).openapi({ description: 'JSON Schema of the decision' }),
+    sync: z.enum(['subject']).nullable().default(null).openapi({
+      description: 'subject: a decision decides the other open tickets of its subject in the queue',
+    }),
     rules: Rules.default([]).openapi({
       description:
         'In order: the first priority counts, all `add` are added, all `requires` apply; the result stays within −1000…1000',

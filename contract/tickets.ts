@@ -20,9 +20,13 @@ import {
   WaitSeconds,
   Whole,
 } from './common.ts';
+import { chosenName } from './jobs.ts';
 
 const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
 const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
+
+/** What tickets are about: several may be about the same. */
+const Subject = chosenName(200);
 
 const Lease = z
   .object({
@@ -40,6 +44,7 @@ export const Ticket = z
     state: TicketState,
     priority: z.number().int(),
     body: Json,
+    subject: z.string().nullable(),
     requires: z.array(z.string()),
     exclude: z.array(z.string()),
     attempts: z.number().int().openapi({ description: 'Leases granted' }),
@@ -48,6 +53,7 @@ export const Ticket = z
     availableAt: z.string(),
     deadlineAt: z.string().nullable(),
     lease: orNull(Lease),
+    syncedWith: z.string().nullable().openapi({ description: 'The ticket whose decision decided it, too' }),
     decision: Json,
     decidedBy: z.string().nullable(),
     decidedAt: z.string().nullable(),
@@ -67,6 +73,7 @@ export const NewTicket = z
     id: Name.optional(),
     priority: Priority.default(0),
     body: Json,
+    subject: Subject.nullable().optional(),
     requires: Requires.default([]),
     exclude: Names.default([]),
     delaySeconds: Seconds.default(0),
@@ -133,7 +140,13 @@ export const Decide = z
     }),
   })
   .openapi('Decide');
-export const DecideAnswer = z.object({ ticket: Ticket, next: orNull(HandedTicket) }).openapi('DecideAnswer');
+export const DecideAnswer = z
+  .object({
+    ticket: Ticket,
+    next: orNull(HandedTicket),
+    synced: Whole.openapi({ description: 'How many others of its subject were decided with it' }),
+  })
+  .openapi('DecideAnswer');
 
 export const Renew = z.strictObject({ token: Token }).openapi('Renew');
 export const Release = z
@@ -148,19 +161,40 @@ export const Transfer = z
   .strictObject({ queue: Name, token: Token.optional(), reason: Text.optional() })
   .openapi('Transfer');
 export const Resolve = z.strictObject({ decision: Json, reason: Reason }).openapi('Resolve');
+const DryRun = z.boolean().default(false);
+const OpenState = z.enum(['delayed', 'waiting', 'held']);
+/** Open tickets of a subject, in one queue or in all. */
+const SubjectFilter = z.strictObject({ queue: Name.optional(), subject: Subject, state: OpenState.optional() });
 export const ResolveMany = z
   .strictObject({
     items: z
       .array(z.strictObject({ id: Name, decision: Json }))
       .min(1)
-      .max(1000),
+      .max(1000)
+      .optional(),
+    filter: SubjectFilter.optional(),
+    decision: z.unknown().optional().openapi({ description: 'With `filter`: of all' }),
     reason: Reason,
+    dryRun: DryRun,
   })
-  .openapi('ResolveMany');
+  .refine((b) => (b.items === undefined) !== (b.filter === undefined), {
+    message: 'give either items or filter',
+    path: ['items'],
+  })
+  .refine((b) => (b.filter === undefined) === (b.decision === undefined), {
+    message: 'belongs to filter',
+    path: ['decision'],
+  })
+  .refine((b) => b.filter !== undefined || !b.dryRun, { message: 'belongs to filter', path: ['dryRun'] })
+  .openapi('ResolveMany', oneOf('items', 'filter'));
+export const InvalidateSubject = z
+  .strictObject({ filter: SubjectFilter, reason: Reason, dryRun: DryRun })
+  .openapi('InvalidateSubject');
 export const Invalidate = z.strictObject({ reason: Reason }).openapi('Invalidate');
 
 const BulkFilter = z.strictObject({
-  state: z.enum(['delayed', 'waiting', 'held']).optional(),
+  state: OpenState.optional(),
+  subject: Subject.optional(),
   createdBefore: Time.optional(),
   priorityBelow: z.number().int().min(-1000).max(1001).optional(),
 });
@@ -169,7 +203,7 @@ export const InvalidateMany = z
     ids: z.array(Name).min(1).max(10_000).optional(),
     filter: BulkFilter.optional(),
     reason: Reason,
-    dryRun: z.boolean().default(false),
+    dryRun: DryRun,
   })
   .refine((b) => (b.ids === undefined) !== (b.filter === undefined), {
     message: 'give either ids or filter',
@@ -181,6 +215,7 @@ export const PatchTicket = z
   .strictObject({
     priority: Priority.optional(),
     body: Json.optional(),
+    subject: Subject.nullable().optional(),
     requires: Requires.optional(),
     exclude: Names.optional(),
     deadlineAt: Time.nullable().optional(),
@@ -202,6 +237,7 @@ export const TicketFilter = PageByTime.extend({
   queue: Name.optional(),
   state: TicketState.optional(),
   reviewer: Name.optional(),
+  subject: Subject.optional(),
   createdAfter: Time.optional(),
   createdBefore: Time.optional(),
 });

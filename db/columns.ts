@@ -49,6 +49,7 @@ export interface Columns {
   'queue.callback': Callback;
   'queue.form': Record<string, unknown>;
   'queue.rules': Rule[];
+  'queue.sync': 'subject';
   'queue.push': PushTarget;
   'queue.workflow': 'always' | 'when-needed';
   'resync.what': 'schedule' | 'delivery';
@@ -106,5 +107,6 @@ export interface Columns {
   'review_record.record': ReviewRecord;
   'review_stores.index': Record<string, unknown>[];
   'review_stores.base': Record<string, unknown>;
+  'sync_subjects.*': Change & Pick<Item, 'settled_token'>;
   'take_unpublished.*': { marked_kind: Driven; item_id: string } & (Change | { version: null });
 }

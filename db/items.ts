@@ -18,6 +18,8 @@ export interface NewItem {
   createdAt: string | null;
   /** A lease time of its own; left out: the queue's. */
   leaseSeconds?: number;
+  /** Tickets: what it is about. */
+  subject?: string | null;
   /** The caller that adds it. */
   actor: string;
   /** Jobs: length of the body on beanstalkd's wire. */
@@ -43,11 +45,13 @@ export interface Settlement {
   seen: number | null;
 }
 
-export const settleItems = (db: Mover, kind: Kind, all: Settlement[]) =>
+/** @param synced the caller also decides the others of their subjects; without it none of a queue that syncs is settled */
+export const settleItems = (db: Mover, kind: Kind, all: Settlement[], synced = false) =>
   db.move('settle_items', {
     kind,
     ...columnsOf(all, { ids: 'id', tokens: 'token', results: 'result', hashes: 'hash', subjects: 'subject' }),
     ...columnsOf(all, { formVersions: 'formVersion', nextWanted: 'nextWanted', seen: 'seen' }),
+    synced,
   });
 
 export interface Closing {
@@ -71,6 +75,7 @@ export const closeItems = (db: Mover, kind: Kind, { items, ...closing }: Closing
 export interface ItemFilter {
   queue?: string;
   state?: CoreState;
+  subject?: string;
   /** Their holder, or the person who decided them. */
   person?: string;
   createdAfter?: string;
@@ -82,5 +87,6 @@ export interface ItemFilter {
 /** A page, newest first. */
 export function listItems(lists: Queryable, kind: Kind, { before, ...f }: ItemFilter, limit: number): Promise<Item[]> {
   const filter = { kind, ...f, beforeCreatedAt: before?.time, beforeSeq: before?.seq, limit };
-  return lists.run('list_items', filter);
+  const { subject } = f;
+  return subject === undefined ? lists.run('list_items', filter) : lists.run('list_by_subject', { ...filter, subject });
 }

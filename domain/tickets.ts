@@ -23,6 +23,7 @@ export function ticketView(item: ShownTicket, token: string | null = null) {
     state: wordIn(words, item.state),
     priority: item.priority,
     body: item.body,
+    subject: item.subject,
     requires: item.requires,
     exclude: item.exclude,
     attempts: item.attempts,
@@ -39,6 +40,7 @@ export function ticketView(item: ShownTicket, token: string | null = null) {
             token,
           }
         : null,
+    syncedWith: item.synced_with,
     decision: item.state === 'settled' ? item.result : null,
     decidedBy: item.state === 'settled' ? item.ended_by : null,
     decidedAt: item.state === 'settled' ? (item.ended_at?.toISOString() ?? null) : null,
@@ -76,7 +78,7 @@ export function queueStatsView({ counts, oldest_waiting_seconds, claims_per_minu
 const whileOpen = ['changed', 'escalated', 'parked', 'refused', 'noted'] as const;
 const afterEnd = ['delivered', 'delivery_failed', 'refused', 'noted'] as const;
 
-const ends = { decided: 'settled', invalidated: 'invalidated', expired: 'expired' } as const;
+const ends = { decided: 'settled', synced: 'settled', invalidated: 'invalidated', expired: 'expired' } as const;
 
 /** A moderation ticket. */
 export const ticket = defineKind({

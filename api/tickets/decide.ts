@@ -14,7 +14,7 @@ export const decideTicket = endpoint('decideTicket', 'POST /v1/tickets/{id}/deci
   answers: { 200: DecideAnswer },
   problems: ['not_found', 'not_open', 'lease_lost', 'changed'],
   async handle({ ctx, caller, params: { id }, body }) {
-    const { item, next } = await decide(ctx, { id, subject: boundTo(caller), ...body });
-    return ok({ ticket: ticketView(item), next: next && handedView(next.item, next.token, false) });
+    const { item, next, synced } = await decide(ctx, { id, subject: boundTo(caller), ...body });
+    return ok({ ticket: ticketView(item), next: next && handedView(next.item, next.token, false), synced });
   },
 });

@@ -1,9 +1,20 @@
 import { z } from '@hono/zod-openapi';
-import { BatchResults, Invalidate, InvalidateMany, Resolve, ResolveMany, Ticket } from '../../contract/tickets.ts';
+import { Whole } from '../../contract/common.ts';
+import {
+  BatchResults,
+  Invalidate,
+  InvalidateMany,
+  InvalidateSubject,
+  Resolve,
+  ResolveMany,
+  Ticket,
+} from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import * as endings from '../../services/tickets/endings.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { queueByName, ticketById } from '../resources.ts';
+
+const Invalidated = z.object({ invalidated: Whole, skipped: Whole });
 
 export const resolveTicket = endpoint('resolveTicket', 'POST /v1/tickets/{id}/resolve', {
   ...ticketById,
@@ -20,13 +31,21 @@ export const resolveTicket = endpoint('resolveTicket', 'POST /v1/tickets/{id}/re
 
 export const resolveTickets = endpoint('resolveTickets', 'POST /v1/tickets/resolve', {
   tag: 'Tickets',
-  summary: 'The same for up to 1,000 tickets, each with its own outcome',
+  summary: 'The same for up to 1,000 tickets, each with its own outcome, or for the open ones of a subject',
   roles: ['producer'],
-  scope: { item: ({ body }) => ['ticket', ...body.items.map(({ id }) => id)] },
+  scope: {
+    queue: ({ body }) => body.filter?.queue,
+    item: ({ body: { items } }) => items && ['ticket', ...items.map(({ id }) => id)],
+  },
   body: ResolveMany,
   bodyLimit: LARGE_BODY,
-  answers: { 200: BatchResults },
-  async handle({ ctx, caller: { actor }, body: { items, reason } }) {
+  answers: { 200: BatchResults.or(z.object({ resolved: Whole, skipped: Whole }).openapi('ResolvedSubject')) },
+  async handle({ ctx, caller: { actor }, body: { items = [], filter, decision, reason, dryRun } }) {
+    if (filter) {
+      const closing = { state: 'settled', result: decision, reason, actor } as const;
+      const { ended, skipped } = await endings.endSubject(ctx, closing, filter, dryRun);
+      return ok({ resolved: ended, skipped });
+    }
     const wanted = items.map((i) => ({ id: i.id, result: i.decision }));
     const ended = await endings.end(ctx, { state: 'settled', items: wanted, reason, actor });
     const results = ended.map((e) =>
@@ -50,6 +69,19 @@ export const invalidateTicket = endpoint('invalidateTicket', 'POST /v1/tickets/{
   },
 });
 
+export const invalidateSubject = endpoint('invalidateSubject', 'POST /v1/tickets/invalidate', {
+  tag: 'Tickets',
+  summary: 'The same for the open tickets of a subject, in one queue or in all',
+  roles: ['producer'],
+  scope: { queue: ({ body }) => body.filter.queue },
+  body: InvalidateSubject,
+  answers: { 200: Invalidated },
+  async handle({ ctx, caller: { actor }, body: { filter, reason, dryRun } }) {
+    const { ended, skipped } = await endings.endSubject(ctx, { state: 'invalidated', reason, actor }, filter, dryRun);
+    return ok({ invalidated: ended, skipped });
+  },
+});
+
 export const invalidateTickets = endpoint('invalidateTickets', 'POST /v1/queues/{queue}/invalidate', {
   ...queueByName,
   tag: 'Tickets',
@@ -57,7 +89,7 @@ export const invalidateTickets = endpoint('invalidateTickets', 'POST /v1/queues/
   roles: ['producer'],
   body: InvalidateMany,
   bodyLimit: LARGE_BODY,
-  answers: { 200: z.object({ invalidated: z.number().int(), skipped: z.number().int() }) },
+  answers: { 200: Invalidated },
   async handle({ ctx, caller: { actor }, params: { queue }, body }) {
     const { ids, filter = {}, reason, dryRun } = body;
     const of = { queue, reason, actor };

@@ -62,7 +62,9 @@ begin
      cross join lateral (select lease_end(n.last_event, n.last_actor, o.holder) as why) e
      cross join lateral (
        select 'lease_lost' as type, json_build_object(
-                'reason', case when e.why = 'closed' then n.last_event else e.why end, 'by', n.last_actor) as data
+                'reason', case when e.why <> 'closed' then e.why
+                               when n.last_event = 'synced' then 'resolved' else n.last_event end,
+                'by', n.last_actor) as data
         where n.lease_id is distinct from o.lease_id
           and (n.last_actor <> o.holder or e.why not in ('settled', 'released', 'transferred'))
        union all

@@ -10,7 +10,7 @@ updated_at
 -- columns: shown_ticket
 -- What is published of a ticket, and what answers show of it: a whole row costs more than anything else in a claim.
 {published}, settled_token, rules_due_at, priority, body, requires, exclude, attempts, created_at, available_at,
-deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_reason
+deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_reason, subject, synced_with
 
 -- name: add_items
 -- moves
@@ -19,7 +19,7 @@ deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_r
 -- after its queue and number, which are drawn in the order of the array; a number whose name is taken is
 -- passed over.
 insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires,
-                  base_requires, rules_due_at, exclude, callback,
+                  base_requires, rules_due_at, exclude, callback, subject,
                   own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
                   lease_seconds, delay_seconds, body_bytes,
                   event_seq, last_event, last_actor, last_data, updated_at)
@@ -28,7 +28,7 @@ select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.
        coalesce(x.body, 'null'), decode(x.hash, 'hex'),
        r.requires, r.requires, case when q.rules <> '[]' then t.now end,
        array(select json_array_elements_text(x.exclude)),
-       x.callback, x."deadlineSeconds" is not null, nextval('item_version'),
+       x.callback, x.subject, x."deadlineSeconds" is not null, nextval('item_version'),
        t.created_at, t.available_at, t.available_at, t.deadline_at,
        item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
        x."leaseSeconds", x."delaySeconds", x."bodyBytes",
@@ -38,7 +38,7 @@ select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.
           select * from json_to_recordset(:items::json) as x (
             no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
             callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision,
-            "createdAt" timestamptz, "leaseSeconds" double precision, "bodyBytes" integer, actor text)
+            "createdAt" timestamptz, "leaseSeconds" double precision, "bodyBytes" integer, actor text, subject text)
            order by no) numbered) x
   join queue q on q.kind = :kind and q.name = x.queue
  cross join (select clock_timestamp() as now) c
@@ -61,7 +61,8 @@ select * from item where kind = :kind and id = any (:ids::text[]);
 -- A decision with a live token (S0.6, S0.7), before the deadline, whether or not a clock has come by.
 -- :subjects: those that reviewers' keys are bound to, or null. :formVersions: the settings versions whose forms the
 -- decisions were checked against; a queue without a form needs none, so the common case costs no look-up. :seen: the
--- versions that the deciders saw, or null.
+-- versions that the deciders saw, or null. :synced: the decisions also decide the others of their subjects
+-- (`sync_subjects`), which those of a queue that syncs must.
 update item i
    set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'),
        settled_token = token_hash(s.token),
@@ -78,6 +79,7 @@ update item i
  where i.kind = :kind and i.id = s.id and is_live(i, s.token, s.subject)
    and q.kind = i.kind and q.name = i.queue and (q.form is null or q.settings_version = s.form_version)
    and fits_review(i.callback, s.result::json) and (s.seen >= i.content_version) is not false
+   and (:synced or q.sync is null or i.subject is null)
 returning {i.shown_ticket};
 
 -- name: renew_items
@@ -141,6 +143,27 @@ returning i.*;
 -- result each) or 'invalidated'; :queue: only in this one.
 select * from end_items(:kind, :ids, :state, :actor, :reason, p_results => :results, p_queue => :queue?);
 
+-- name: lock_subjects
+-- not null: locked
+select lock_subjects(:ids) is not null as locked;
+
+-- name: sync_subjects
+-- moves
+select {published}, settled_token from sync_subjects(:ids);
+
+-- name: count_synced
+-- not null: n
+select count(*)::integer as n from item where subject = :subject and synced_with = :id;
+
+-- name: open_of_subject
+-- One batch of a bulk call: open tickets of a subject in these states, behind the row (:afterQueue, :afterSeq).
+select id, queue, seq from item
+ where subject = :subject and ended_at is null and (queue, seq) > (:afterQueue, :afterSeq::bigint)
+   and (:queue?::text is null or queue = :queue) and state = any (:states::text[])
+   and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
+   and (:priorityBelow?::bigint is null or priority < :priorityBelow)
+ order by queue, seq limit :limit::bigint;
+
 -- name: change_item
 -- moves
 -- PATCH of an open item, also while held (S0.2): a new priority is the rank that the very next claim reads.
@@ -153,16 +176,17 @@ with changed as (
          case when p.exclude is null then i.exclude
               else array(select jsonb_array_elements_text(p.exclude)) end as exclude,
          case when :change::jsonb ? 'deadlineAt' then p."deadlineAt" else i.deadline_at end as deadline_at,
+         case when :change::jsonb ? 'subject' then p.subject else i.subject end as subject,
          nextval('item_version') as version
     from item i
     join queue q on q.kind = i.kind and q.name = i.queue
    cross join jsonb_to_record(:change::jsonb)
-           as p (priority bigint, requires jsonb, exclude jsonb, "deadlineAt" timestamptz)
+           as p (priority bigint, requires jsonb, exclude jsonb, "deadlineAt" timestamptz, subject text)
    where i.kind = :kind and i.id = :id and i.ended_at is null
      for update of i
 )
 update item i
-   set priority = n.priority, body = n.body, requires = n.requires, exclude = n.exclude,
+   set priority = n.priority, body = n.body, requires = n.requires, exclude = n.exclude, subject = n.subject,
        content_version = case when :change::jsonb ? 'body' and n.body::jsonb <> i.body::jsonb
                                 or not (n.requires <@ i.requires and i.requires <@ n.requires)
                               then n.version else i.content_version end,

@@ -36,3 +36,14 @@ with page as (
    order by created_at desc, seq desc limit :limit)
 select i.* from page p join item i on i.kind = :kind and i.id = p.id
  order by i.created_at desc, i.seq desc;
+
+-- name: list_by_subject
+-- The same for the tickets of one subject, in the order of an index of its own.
+-- bytes: body, result, last_data, exclude, skipped
+select * from item
+ where subject = :subject and (:queue?::text is null or queue = :queue) and (:state?::text is null or state = :state)
+   and (:person?::text is null or state = 'held' and holder = :person or state = 'settled' and ended_by = :person)
+   and created_at > coalesce(:createdAfter?::timestamptz, '-infinity')
+   and created_at < coalesce(:createdBefore?::timestamptz, 'infinity')
+   and (created_at, seq) < (coalesce(:beforeCreatedAt?::timestamptz, 'infinity'), coalesce(:beforeSeq?::bigint, 0))
+ order by created_at desc, seq desc limit :limit;

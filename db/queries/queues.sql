@@ -19,14 +19,14 @@ select delete_queue(:kind, :name) as outcome;
 
 -- columns: queue_settings
 lease_seconds, level_seconds, escalations, reclaimed_first, max_held, max_attempts, deadline_seconds, callback, form,
-rules
+rules, sync
 
 -- name: put_queue
 -- Replaces all settings. refresh_pending says that open items must be recomputed (ageing, escalations,
 -- deadlines are stored with the item); it stays true until that is done, also over a crash.
 insert into queue as q (kind, name, {queue_settings})
 values (:kind, :name, :leaseSeconds, :levelSeconds?, :escalations::jsonb, :reclaimedFirst, :maxHeld,
-        :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb)
+        :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb, :sync?)
 on conflict (kind, name) do update
    set ({queue_settings}) = ({excluded.queue_settings}),
        settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null,

@@ -1,4 +1,7 @@
 import type { Item, ShownTicket } from '../../contract/items.ts';
+import { type Settlement, settleItems } from '../../db/items.ts';
+import { only } from '../../db/pool.ts';
+import type { QueueRow } from '../../db/statements.ts';
 import { checkDecision, checkStatus } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
@@ -19,33 +22,59 @@ interface Decision extends items.Hold {
   queues?: string[];
 }
 
-/** How often the form may change while a decision is checked against it. */
+interface Decided {
+  item: ShownTicket;
+  next: Handed | null;
+  /** How many others of its subject were decided with it. */
+  synced: number;
+}
+
+/** How often the queue's settings may change while a decision is checked against them. */
 const MAX_TRIES = 5;
 
 /**
  * Decides a ticket that the caller holds. The same decision again has the same answer, the next ticket included.
  * @throws Problem `not_found`, `not_open`, `lease_lost`, `changed`, 422 where the decision doesn't fit the queue's form
  */
-export async function decide(ctx: Context, wanted: Decision): Promise<{ item: ShownTicket; next: Handed | null }> {
+export async function decide(ctx: Context, wanted: Decision): Promise<Decided> {
   const { id, token, decision, subject, next: nextWanted, version: seen = null } = wanted;
   const hash = contentHash(decision);
   const result = JSON.stringify(decision);
   let formVersion: number | null = null;
+  let syncs = false;
   for (let tries = 1; ; tries++) {
     const settlement = { id, token, result, hash, subject, formVersion, nextWanted, seen };
-    const item = await items.settle(ctx, 'ticket', settlement);
-    if (item) return { item, next: nextWanted ? await claimNext(ctx, item, wanted) : null };
+    const [item, synced] = syncs
+      ? await settleSubject(ctx, settlement)
+      : [await items.settle(ctx, 'ticket', settlement), 0];
+    if (item) return { item, next: nextWanted ? await claimNext(ctx, item, wanted) : null, synced };
     const found = await findAttempted(ctx, id, token, subject);
     // also when the first call is still under way
-    if (isRepeat(found, token, hash))
-      return { item: found, next: found.next_wanted ? await claimNext(ctx, found, wanted) : null };
+    if (isRepeat(found, token, hash)) {
+      const next = found.next_wanted ? await claimNext(ctx, found, wanted) : null;
+      return { item: found, next, synced: await countSynced(ctx, found) };
+    }
     const live = found.state === 'held' && found.lease_id === token;
     if (!live || tries > MAX_TRIES) throw await rejection(ctx, found, token, 'decide');
     if (seen !== null && found.content_version !== null && found.content_version > seen) throw changed(found);
-    // with a live lease and what was seen, only the queue's form is in the way; it may change while it is checked
-    formVersion = await fitForm(ctx, found, decision);
+    // with a live lease and what was seen, only the queue's settings are in the way; they may change meanwhile
+    const queue = await queues.get(ctx, 'ticket', found.queue);
+    formVersion = await fitForm(ctx, found, queue, decision);
+    syncs = queue?.sync === 'subject';
   }
 }
+
+/** Settles a ticket with the others of its subject, by itself: many of these would hold up decisions of a shared statement. */
+const settleSubject = ({ db }: Context, settlement: Settlement): Promise<[ShownTicket | undefined, number]> =>
+  db.transaction(async (tx) => {
+    const ids = [settlement.id];
+    await tx.run('lock_subjects', { ids });
+    const [item] = await settleItems(tx, 'ticket', [settlement], true);
+    return [item, item ? (await tx.move('sync_subjects', { ids })).length : 0];
+  });
+
+const countSynced = async ({ db }: Context, { id, subject }: Item): Promise<number> =>
+  subject === null ? 0 : only(await db.run('count_synced', { id, subject })).n;
 
 /** The decider's next new ticket; asked for again, the same (S0.8). */
 async function claimNext(
@@ -65,9 +94,13 @@ async function claimNext(
 }
 
 /** @returns the version of the settings whose form the decision fits; null without a form */
-async function fitForm(ctx: Context, item: Item, decision: unknown): Promise<number | null> {
+async function fitForm(
+  ctx: Context,
+  item: Item,
+  queue: QueueRow | undefined,
+  decision: unknown,
+): Promise<number | null> {
   checkStatus(item, decision);
-  const queue = await queues.get(ctx, 'ticket', item.queue);
   if (!queue?.form) return null;
   await checkDecision(ctx, queue.form, decision);
   return queue.settings_version;

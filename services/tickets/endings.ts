@@ -18,6 +18,8 @@ type Ending = { id: string; item: Item } | { id: string; problem: Problem };
 
 /** Open tickets of a queue. */
 interface OpenFilter {
+  queue?: string;
+  subject?: string;
   state?: 'delayed' | 'waiting' | 'held';
   createdBefore?: string;
   priorityBelow?: number;
@@ -42,9 +44,13 @@ const PASSES = 3;
  */
 export async function end(ctx: Context, wanted: Closing): Promise<Ending[]> {
   const { db } = ctx;
-  const problems = wanted.state === 'settled' ? await misfits(ctx, wanted.items) : new Map<Entry, Problem>();
+  const { problems, syncs } =
+    wanted.state === 'settled'
+      ? await misfits(ctx, wanted.items)
+      : { problems: new Map<Entry, Problem>(), syncs: false };
   const fit = firstById(wanted.items.filter((entry) => !problems.has(entry)));
-  const ended = await closeItems(db, 'ticket', { ...wanted, items: fit });
+  const closing = { ...wanted, items: fit };
+  const ended = syncs ? await closeSubjects(ctx, closing) : await closeItems(db, 'ticket', closing);
   const done = new Map(ended.map((i) => [i.id, i]));
   const missed = fit.filter((i) => !done.has(i.id)).map((i) => i.id);
   const rows = missed.length > 0 ? await db.run('get_items', { kind: 'ticket', ids: missed }) : [];
@@ -62,6 +68,17 @@ export async function end(ctx: Context, wanted: Closing): Promise<Ending[]> {
     return { id, problem: new Problem(code, detail, fields) };
   });
 }
+
+/** Decides tickets, and with them the others of their subjects where their queue says so. */
+const closeSubjects = ({ db }: Context, closing: Closing): Promise<Item[]> =>
+  db.transaction(async (tx) => {
+    const ids = closing.items.map(({ id }) => id);
+    await tx.run('lock_subjects', { ids });
+    const ended = await closeItems(tx, 'ticket', closing);
+    const has = new Set(ended.map(({ id }) => id));
+    await tx.move('sync_subjects', { ids: ids.filter((id) => has.has(id)) });
+    return ended;
+  });
 
 /** Ends one. @throws Problem `not_found`, `not_open`, 422 where the decision doesn't fit the queue's form */
 export async function endOne(
@@ -87,10 +104,15 @@ export async function invalidateByIds(ctx: Context, of: Invalidation, ids: strin
 export async function invalidateByFilter(
   ctx: Context,
   of: Invalidation,
-  { state, ...bounds }: OpenFilter,
+  { state, subject, ...bounds }: OpenFilter,
   dryRun: boolean,
 ) {
-  const states = state ? [coreState('ticket', state) ?? state] : OPEN;
+  if (subject !== undefined) {
+    const filter = { ...bounds, subject, queue: of.queue, ...(state && { state }) };
+    const { ended, skipped } = await endSubject(ctx, { state: 'invalidated', ...of }, filter, dryRun);
+    return { invalidated: ended, skipped };
+  }
+  const states = statesOf(state);
   const wanted = { kind: 'ticket', queue: of.queue, ...bounds };
   if (dryRun)
     return { invalidated: only(await ctx.db.lists.run('count_filtered', { ...wanted, states })).n, skipped: 0 };
@@ -107,6 +129,34 @@ export async function invalidateByFilter(
       }
   }
   return { invalidated, skipped };
+}
+
+const statesOf = (state: OpenFilter['state']) => (state ? [coreState('ticket', state) ?? state] : OPEN);
+
+/**
+ * Ends the open tickets of a subject, in one queue or in all (S0.4).
+ * @param dryRun changes nothing, and answers as if it had
+ */
+export async function endSubject(
+  ctx: Context,
+  { result, ...closing }: Omit<Closing, 'items'> & { result?: unknown },
+  { state, ...filter }: OpenFilter & { subject: string },
+  dryRun: boolean,
+) {
+  const ids: string[] = [];
+  const read = (last?: RowOf<'open_of_subject'>) => {
+    const after = { afterQueue: last?.queue ?? '', afterSeq: last?.seq ?? 0 };
+    return ctx.db.run('open_of_subject', { ...filter, states: statesOf(state), ...after, limit: BATCH });
+  };
+  for await (const rows of pagesOf(read, BATCH)) ids.push(...rows.map(({ id }) => id));
+  let ended = 0;
+  for (const some of batchesOf(ids, BATCH)) {
+    const items = some.map((id) => ({ id, result }));
+    if (!dryRun) ended += (await end(ctx, { ...closing, items })).filter((e) => 'item' in e).length;
+    else if (closing.state === 'invalidated') ended += items.length;
+    else ended += items.length - (await misfits(ctx, items)).problems.size;
+  }
+  return { ended, skipped: ids.length - ended };
 }
 
 async function invalidate(ctx: Context, { queue, ...why }: Invalidation, ids: string[]): Promise<number> {
@@ -129,8 +179,8 @@ function isSameEnding(found: Item, { state, actor, reason }: Closing, result: un
   return state === 'invalidated' || contentHash(found.result) === contentHash(result);
 }
 
-/** Decisions that don't fit the form of their ticket's queue, or the review they go into. */
-async function misfits(ctx: Context, entries: Entry[]): Promise<Map<Entry, Problem>> {
+/** Decisions that don't fit the form of their ticket's queue, or the review they go into; and whether any decides others. */
+async function misfits(ctx: Context, entries: Entry[]): Promise<{ problems: Map<Entry, Problem>; syncs: boolean }> {
   const found = new Map<Entry, Problem>();
   const known = new Map<string, QueueRow | undefined>();
   const ids = [...new Set(entries.map((entry) => entry.id))];
@@ -151,7 +201,8 @@ async function misfits(ctx: Context, entries: Entry[]): Promise<Map<Entry, Probl
       found.set(entry, error);
     }
   }
-  return found;
+  const syncs = rows.some((row) => row.subject !== null && known.get(row.queue)?.sync === 'subject');
+  return { problems: found, syncs };
 }
 
 function firstById(entries: Entry[]): Entry[] {

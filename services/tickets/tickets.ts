@@ -66,6 +66,8 @@ const contentOf = (queue: string, ticket: NewTicket) => ({
   queue,
   priority: ticket.priority,
   body: ticket.body,
+  // left out where there is none, so that the hash of tickets without a subject stays
+  ...(ticket.subject != null && { subject: ticket.subject }),
   requires: ticket.requires,
   exclude: ticket.exclude,
   callback: ticket.callback ?? null,

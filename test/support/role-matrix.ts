@@ -12,7 +12,7 @@ const MATRIX: Record<string, string> = {
     putQueue deleteQueue pauseQueue resumeQueue putTopic deleteTopic putCourt putGoldCases addKey listKeys
     revokeKey listAdminLog`,
   producer: `
-    addTicket addTickets resolveTickets resolveTicket invalidateTicket invalidateTickets updateTicket
+    addTicket addTickets resolveTickets resolveTicket invalidateTicket invalidateTickets invalidateSubject updateTicket
     redeliverTicketDelivery putSchedule deleteSchedule putReview redeliverReviewDelivery putJurors addCase
     addCases invalidateCase redeliverCaseDelivery addTemplate deleteTemplate putGroup updateGroupMembers
     addTask updateTask deleteTask redeliverOccurrenceDelivery redeliverDelivery readFeed`,

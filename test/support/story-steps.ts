@@ -50,7 +50,7 @@ const tickets: Step[] = [
   { operation: 'transferTicket', body: 'operator' },
   // who skipped a ticket is not offered it again
   { operation: 'transferTicket', body: 'holder', refused: LOST, before: claims('clara', 'harassment') },
-  ...plain('updateTicket resolveTicket resolveTickets invalidateTicket invalidateTickets'),
+  ...plain('updateTicket resolveTicket resolveTickets invalidateTicket invalidateTickets invalidateSubject'),
   ...plain('getTicket listTickets getQueueStats'),
   {
     operation: 'listTicketEvents',

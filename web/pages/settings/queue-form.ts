@@ -47,6 +47,7 @@ export function queueForm({ queueSettings: t, form }: Texts): Part[] {
       title: t.outcome,
       fields: [
         { kind: 'optional', name: 'callback', said: t.callback, fields: callback },
+        { kind: 'text', name: 'sync', said: t.sync, empty: 'omit' },
         { kind: 'json', name: 'form', said: t.form, empty: 'null' },
       ],
     },

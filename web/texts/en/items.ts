@@ -68,6 +68,7 @@ export const items = {
     released: 'Released',
     skipped: 'Skipped',
     reclaimed: 'Lease ran out',
+    synced: 'Decided with another of its subject',
     escalated: 'Escalated',
     changed: 'Changed',
     transferred: 'Transferred',

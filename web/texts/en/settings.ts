@@ -81,6 +81,10 @@ export const queueSettings = {
   maxAttempts: said('Leases at most', 'A ticket whose last lease ends without a decision is dead. Empty: no limit.'),
   deadlineSeconds: said('Deadline', 'After so long a ticket expires, also while held. Empty: never.'),
   callback: said('Callback', 'Receives what became of each ticket, unless the ticket names its own.'),
+  sync: said(
+    'Decide together',
+    '"subject": a decision decides the other open tickets of its subject. Empty: each alone.',
+  ),
   form: said('Form of the decision (JSON Schema)', 'Decisions must fit it; reviewers get it as a form.'),
 };
 

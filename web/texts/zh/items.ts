@@ -66,6 +66,7 @@ export const items: Texts['items'] = {
     declined: '已谢绝',
     released: '已释放',
     skipped: '已跳过',
+    synced: '随同主题的工单裁定',
     reclaimed: '租约到期',
     escalated: '已升级',
     changed: '已更改',

@@ -73,6 +73,7 @@ export const queueSettings: Texts['queueSettings'] = {
   setPriority: ['设置优先级', '−1000 至 1000，不能与加分同时使用。'],
   addPriority: ['优先级加分', '−2000 至 2000。'],
   requires: ['要求技能', '只有具备全部技能的审核员才能领取。'],
+  sync: ['一并裁定', '“subject”：裁定同时适用于同一主题的其他未决工单。留空：各自裁定。'],
   maxAttempts: ['租约次数上限', '最后一次租约结束仍未裁定的工单失效。留空：不限。'],
   deadlineSeconds: ['截止时间', '超过后工单过期，处理中的也一样。留空：永不过期。'],
   callback: ['回调', '接收每张工单的结果，工单自带回调的除外。'],

@@ -1,0 +1,46 @@
+-- Decisions that decide the other open tickets of their subject (S0.4). All of it is one transaction: `lock_subjects`,
+-- the decision itself, `sync_subjects`.
+
+-- Locks these tickets' subjects, so that of many who decide tickets of one subject the first decides all, and the
+-- others wait instead of running into deadlocks. Then locks the rows in the order of ids, as everywhere.
+create or replace function lock_subjects(p_ids text[]) returns void language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(s.key) from (
+    select distinct person_key('subject', i.queue, i.subject) as key from item i
+      join queue q on q.kind = 'ticket' and q.name = i.queue and q.sync = 'subject'
+     where i.kind = 'ticket' and i.id = any (p_ids) and i.subject is not null order by 1) s;
+  if not found then return; end if;
+  perform from item where kind = 'ticket' and id = any (array(
+    select unnest(p_ids) union
+    select o.id from item i join item o on o.subject = i.subject and o.queue = i.queue and o.ended_at is null
+     where i.kind = 'ticket' and i.id = any (p_ids))) order by id for update;
+end $$;
+
+-- Decides with these tickets, which are decided, the others of their subject: none that excludes the decider, asks for
+-- skills that the deciding ticket does not, or whose callback refuses the decision. Required skills are unknown while
+-- rules are not evaluated, so such a ticket stays open. Of several, the first in p_ids decides.
+create or replace function sync_subjects(p_ids text[]) returns setof item language plpgsql
+set enable_seqscan = off as $$
+begin
+  return query with wanted as materialized (
+    select distinct on (o.id) o.id, d.id as with_id, d.result, d.result_hash, d.ended_by, d.end_reason,
+           coalesce(o.callback, q.callback) is not null as deliver, clock_timestamp() as now
+      from unnest(p_ids) with ordinality as p (id, no)
+      join item d on d.kind = 'ticket' and d.id = p.id and d.state = 'settled'
+      join queue q on q.kind = 'ticket' and q.name = d.queue and q.sync = 'subject'
+      join item o on o.subject = d.subject and o.queue = d.queue and o.ended_at is null
+     where not d.ended_by = any (o.exclude) and o.requires <@ d.requires and o.rules_due_at is null
+       and (o.deadline_at is null or o.deadline_at > clock_timestamp()) and fits_review(o.callback, d.result)
+     order by o.id, p.no)
+  update item i
+     set state = 'settled', result = w.result, result_hash = w.result_hash, synced_with = w.with_id, wake_at = null,
+         delivery_pending = w.deliver, ended_at = w.now, ended_by = w.ended_by, end_reason = w.end_reason,
+         lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
+         version = nextval('item_version'), event_seq = i.event_seq + 1,
+         last_event = 'synced', last_actor = w.ended_by, updated_at = w.now,
+         last_data = json_strip_nulls(json_build_object(
+           'with', w.with_id, 'decision', w.result, 'reason', w.end_reason, 'reviewer', i.holder))
+    from wanted w
+   where i.kind = 'ticket' and i.id = w.id and i.ended_at is null
+  returning i.*;
+end $$;
