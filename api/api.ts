@@ -3,6 +3,7 @@ import type { Attempts } from './attempts.ts';
 import type { Authenticator } from './auth.ts';
 import type { Console } from './console.ts';
 import type { Metrics } from './metrics.ts';
+import type { Transfers } from './transfers.ts';
 
 interface ApiConfig extends ServiceConfig {
   /** Where the Temporal UI is, for links; null: unknown. */
@@ -24,6 +25,8 @@ export interface Api {
   /** Limits wrong keys at sign-in. */
   attempts: Attempts;
   metrics: Metrics;
+  /** Bodies and answers that callers have yet to send and to read. */
+  transfers: Transfers;
   console: Console;
   /** Stores that have answered since this process started. */
   reached: { temporal: boolean };

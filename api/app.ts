@@ -26,12 +26,14 @@ export async function createApp(api: Api, basePath = ''): Promise<Hono<{ Binding
   const add = (method: string, route: Route) => app.on(method, route.path, framed(route));
   for (const e of endpoints) {
     const { problemAnswer } = e;
-    add(e.method.toUpperCase(), { path: pathOf(e), work: (c, headers) => perform(api, e, c, headers), problemAnswer });
+    const work: Route['work'] = (c, headers) => perform(api, e, c, headers);
+    add(e.method.toUpperCase(), { path: pathOf(e), probe: e.probe, work, problemAnswer });
   }
-  let document: ReturnType<typeof openApi> | undefined;
+  let document: string | undefined;
   const described = (c: ApiContext) => {
-    document ??= openApi(endpoints);
-    return c.json(document);
+    document ??= JSON.stringify(openApi(endpoints));
+    api.transfers.holdText(c.env, document);
+    return c.body(document, 200, { 'content-type': 'application/json' });
   };
   const others = { '/': shown, ...pages(), ...signInPages(api), '/openapi.json': described };
   for (const [path, page] of Object.entries(others)) add('GET', { path, work: page });

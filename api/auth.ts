@@ -30,6 +30,10 @@ export interface Caller {
 export const OPEN: Caller = { id: 'open', name: null, actor: 'anonymous', role: 'admin', subject: null, queues: null };
 
 export const SESSION_COOKIE = 'docket_session';
+/** Look-ups at once for callers who were not found before. */
+const MOST_STRANGERS = 100;
+/** The greatest age of what an open stream knows of its key; with the time between two checks less than a second. */
+const LIVE_MS = 400;
 const TOKEN = new RegExp(`(?:^|;)\\s*${SESSION_COOKIE}=([A-Za-z0-9_-]{43})\\s*(?:;|$)`);
 
 const callerOf = ({ id, name, role, subject, queues }: ApiKeyRow): Caller => ({
@@ -48,6 +52,7 @@ interface Options {
  */
 export class Authenticator {
   readonly #rates = new CallRates();
+  #strangers = 0;
   readonly #ctx: Context;
   readonly #options: Options;
 
@@ -70,10 +75,27 @@ export class Authenticator {
   /** @throws Problem `unauthenticated`, `rate_limited` */
   async keyCaller(key: string | undefined): Promise<Caller> {
     const id = key && /^docket_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/.exec(key)?.[1];
-    const row = id ? await keys.find(this.#ctx, id) : undefined;
+    const find = () => (id ? keys.find(this.#ctx, id) : undefined);
+    const row = id && !keys.knows(this.#ctx, id) ? await this.stranger(find) : await find();
     if (!key || !row || !timingSafeEqual(keys.digest(key), row.hash))
       throw new Problem('unauthenticated', 'send Authorization: Bearer with a valid key');
     return this.#admit(row);
+  }
+
+  /**
+   * Does something for a caller who is not known. All of them together have a bound, so that they cannot take the database
+   * from those who are.
+   * @throws Problem `rate_limited`
+   */
+  async stranger<T>(work: () => Promise<T> | T): Promise<T> {
+    if (this.#strangers >= MOST_STRANGERS)
+      throw new Problem('rate_limited', 'too many calls at once by callers who are not known', { retryAfter: 1 });
+    this.#strangers++;
+    try {
+      return await work();
+    } finally {
+      this.#strangers--;
+    }
   }
 
   /** @throws Problem `rate_limited` where the key has called too often */
@@ -83,7 +105,8 @@ export class Authenticator {
   }
 
   async #sessionCaller(hash: Buffer, sent: Sent): Promise<Caller> {
-    const session = await sessions.find(this.#ctx, hash);
+    const find = () => sessions.find(this.#ctx, hash);
+    const session = sessions.knows(this.#ctx, hash) ? await find() : await this.stranger(find);
     const row = session && (await keys.find(this.#ctx, session.key_id));
     if (!row) throw new Problem('unauthenticated', 'this session is unknown or has ended: sign in again');
     if (!isOwnPage(sent, this.#options.publicUrl))
@@ -97,7 +120,7 @@ export class Authenticator {
   /** @throws Problem `unauthenticated` */
   async ticketCaller(ticket: string): Promise<Caller> {
     const hash = keys.digest(ticket);
-    const holder = await keys.findStreamHolder(this.#ctx, hash);
+    const holder = await this.stranger(() => keys.findStreamHolder(this.#ctx, hash));
     if (!holder) throw new Problem('unauthenticated', 'this stream ticket is unknown or has run out');
     await keys.prolongStreamTicket(this.#ctx, hash);
     return { ...holder, ticket: hash };
@@ -106,8 +129,8 @@ export class Authenticator {
   /** Whether the caller's key and session are still valid. Open streams check again and again. */
   async isLive({ id, ticket, session }: Caller): Promise<boolean> {
     if (ticket) await keys.prolongStreamTicket(this.#ctx, ticket);
-    if (session && !(await sessions.find(this.#ctx, session.hash))) return false;
-    return id === OPEN.id || (await keys.find(this.#ctx, id)) !== undefined;
+    if (session && !(await sessions.find(this.#ctx, session.hash, LIVE_MS))) return false;
+    return id === OPEN.id || (await keys.find(this.#ctx, id, LIVE_MS)) !== undefined;
   }
 }
 

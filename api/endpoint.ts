@@ -12,6 +12,7 @@ import type { Api } from './api.ts';
 import { type Caller, OPEN } from './auth.ts';
 import { checkValues, readJson, type Sent } from './body.ts';
 import { checkScope, type Scope, type ScopedCall, scoped } from './scopes.ts';
+import { STRANGERS, type Transfer } from './transfers.ts';
 
 /** In the order of the OpenAPI document. */
 export const TAGS = [
@@ -46,6 +47,10 @@ interface Call<P, Q, B> {
   signal: Gone;
   /** Ends the connection, so that the caller does not take an incomplete answer for a whole one. */
   cut(): void;
+  /** Counts a text that is not written as JSON until it is read. */
+  hold(text: string): void;
+  /** Counts bytes of an answer that is written in parts, until they are read. */
+  holdPart(bytes: number): Transfer;
   /** The body as it was sent, for endpoints that check it themselves. */
   raw(): Promise<Sent>;
   header(name: string): string | undefined;
@@ -66,6 +71,8 @@ export const ok = <B>(body: B) => answer(200, body);
 export interface ApiBindings {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
+  /** Whom bytes are counted for: a key's id; undefined: the caller is not known. */
+  caller?: string;
 }
 export type ApiContext = HonoContext<{ Bindings: ApiBindings }>;
 
@@ -97,6 +104,8 @@ interface Definition<P extends Input, Q extends Input, B extends Input, A extend
   answers: A;
   /** The media type of answers, where it is not application/json. */
   media?: string;
+  /** Asked by those who watch the process: answered however many other calls there are, and not counted as one. */
+  probe?: boolean;
   /** Besides those that every endpoint can answer. */
   problems?: readonly ProblemCode[];
   /** Replaces the answer as problem+json. */
@@ -138,14 +147,19 @@ export async function perform(
   const params = check(e.params, pathParams(c), 'path');
   const query = queryOf(e, c);
   const { incoming, outgoing } = c.env;
-  const raw = () => readJson(incoming, e.bodyLimit ?? SMALL_BODY, e.takesAnyType);
+  const sender = { api, incoming, caller: c.env.caller ?? STRANGERS };
+  const raw = () => readJson(sender, e.bodyLimit ?? SMALL_BODY, e.takesAnyType);
   const body = e.body && check(e.body, bodyOf(e, await raw()), 'body');
   const header = (name: string) => c.req.header(name);
   const cut = () => void outgoing.destroy();
+  const held = {
+    hold: (text: string) => api.transfers.holdText(c.env, text),
+    holdPart: (n: number) => api.transfers.holdPart(c.env, n),
+  };
   const isBound = caller.queues !== null;
   if (isBound) await checkScope(api.ctx, caller, e.scope, { params, query, body });
   const signal = new Departure(c);
-  const call = { api, ctx: api.ctx, caller, params, query, body, raw, header, cut, incoming, headers, signal };
+  const call = { api, ctx: api.ctx, caller, params, query, body, raw, header, cut, ...held, incoming, headers, signal };
   const answered = changesSettings(e) ? await recorded(e, call) : await e.handle(call);
   if (answered instanceof Response || !isBound) return answered;
   return { ...answered, body: scoped(caller, e.scope, answered.body) };
@@ -221,6 +235,7 @@ async function authorise(api: Api, e: AnyEndpoint, c: ApiContext): Promise<Calle
   const caller = ticket
     ? await auth.ticketCaller(ticket)
     : await auth.caller(c.req.header('authorization'), c.env.incoming);
+  c.env.caller = caller.id;
   if (caller.role !== 'admin' && !e.roles.includes(caller.role))
     throw new Problem('forbidden', `a ${caller.role} key may not do this`);
   return caller;

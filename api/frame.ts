@@ -24,6 +24,8 @@ export const guardOf = ({ config: { open } }: Api): Guard => ({ loopbackNames: o
 export interface Route {
   /** With `:name` for parameters. */
   path: string;
+  /** Answered however many calls there are, and not counted as one. */
+  probe?: boolean;
   /** `headers` are those of the answer, also of a problem. */
   work(c: ApiContext, headers: Record<string, string>): Promise<Outcome> | Outcome;
   /** Replaces the answer as problem+json. */
@@ -76,18 +78,19 @@ async function answerOf(
   headers: Record<string, string>,
 ): Promise<Response> {
   const { load } = api.ctx;
-  load.enter();
+  if (!route.probe) load.enter();
   try {
-    admit(api, guard, c);
+    admit(api, guard, c, route);
     const outcome = await route.work(c, headers);
-    if (!(outcome instanceof Response)) return json(outcome.status, outcome.body, headers);
+    if (!(outcome instanceof Response))
+      return json(outcome.status, outcome.body, headers, { hold: (text) => api.transfers.holdText(c.env, text) });
     for (const [name, value] of Object.entries(headers))
       if (value !== '' && !outcome.headers.has(name)) outcome.headers.set(name, value);
     return outcome;
   } catch (error) {
     return errorResponse(api, c, route, headers, error);
   } finally {
-    load.leave();
+    if (!route.probe) load.leave();
   }
 }
 
@@ -107,23 +110,31 @@ function errorResponse(
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   const shaped = problemAnswer?.(problem);
   if (shaped) return json(shaped.status, shaped.body, headers);
-  return json(status, problem.toJSON(requestId), headers, 'application/problem+json');
+  return json(status, problem.toJSON(requestId), headers, { type: 'application/problem+json' });
 }
 
 /** Passes headers as a plain object, which the server writes as it is. It would sort and copy `Headers`. */
-function json(status: number, body: unknown, headers: Record<string, string>, type = 'application/json'): Response {
+function json(
+  status: number,
+  body: unknown,
+  headers: Record<string, string>,
+  { type = 'application/json', hold }: { type?: string; hold?(text: string): void } = {},
+): Response {
   if (status === 204) {
     delete headers['content-type'];
     return new Response(null, { status, headers });
   }
   if (status === 503) headers['retry-after'] = '1';
   headers['content-type'] = type;
-  return new Response(JSON.stringify(body), { status, headers });
+  const text = JSON.stringify(body);
+  hold?.(text);
+  return new Response(text, { status, headers });
 }
 
 /** @throws Problem `rate_limited` for too many concurrent calls, `forbidden` for a call that the guard rejects */
-function admit({ ctx, config }: Api, { loopbackNames, ownPages }: Guard, c: ApiContext): void {
-  if (ctx.load.calls > config.maxCalls) throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
+function admit({ ctx, config }: Api, { loopbackNames, ownPages }: Guard, c: ApiContext, { probe }: Route): void {
+  if (!probe && ctx.load.calls > config.maxCalls)
+    throw new Problem('rate_limited', 'too many calls at once', { retryAfter: 1 });
   const { incoming } = c.env;
   if (loopbackNames && !isLoopbackName(incoming))
     throw new Problem('forbidden', 'this server is open to this machine only');

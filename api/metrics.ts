@@ -11,6 +11,7 @@ export interface Metrics {
   text(): Promise<string>;
   calls: Histogram<'method' | 'route' | 'status'>;
   refused: Counter<'code'>;
+  cut: Counter<'why'>;
 }
 
 /** The values of a metric by its labels. */
@@ -38,10 +39,10 @@ export function createMetrics(ctx: Context): Metrics {
     read: async () => [...violations(ctx)].map(([check, n]) => [{ check }, n]),
   });
   return {
-    async text() {
+    text: shared(async () => {
       const [ofQueues, others] = await Promise.all([queueMetrics(ctx), registry.metrics()]);
       return others + ofQueues;
-    },
+    }),
     calls: new Histogram({
       name: 'docket_http_seconds',
       help: 'Duration of API calls, waiting included',
@@ -55,11 +56,17 @@ export function createMetrics(ctx: Context): Metrics {
       labelNames: ['code'],
       registers,
     }),
+    cut: new Counter({
+      name: 'docket_transfers_cut_total',
+      help: 'Bodies that did not arrive and answers that were not read: late, or one caller had too many',
+      labelNames: ['why'],
+      registers,
+    }),
   };
 }
 
-/** Shares one reading between the metrics of a scrape, which are collected at once. */
-function shared<T>(read: () => Promise<T>): () => Promise<T> {
+/** Shares one reading between those who ask while it is under way: the metrics of a scrape, and probes of all sorts. */
+export function shared<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | undefined;
   return () => {
     reading ??= read().finally(() => {
@@ -126,7 +133,7 @@ function addSystem(ctx: Context, registers: Registry[]): void {
   gauge('docket_resync_rows', 'Schedules and repeated deliveries that may differ in Temporal from their rows', () =>
     figures.resync(ctx),
   );
-  gauge('docket_parked_items', 'Items whose due transition fails; must be 0', parked);
+  gauge('docket_parked_items', 'Items whose due transition fails or whose rules run out of time; must be 0', parked);
   gauge('docket_delivery_oldest_pending_seconds', 'Age of the oldest delivery that is pending', () =>
     figures.oldestDelivery(ctx),
   );

@@ -156,7 +156,7 @@ function end(child: ChildProcess): Promise<void> {
 }
 
 async function ready(url: string): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     if ((await fetch(`${url}/readyz`)).ok) return;
     await sleep(100);
   }

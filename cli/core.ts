@@ -10,6 +10,7 @@ import { Authenticator } from '../api/auth.ts';
 import { Console } from '../api/console.ts';
 import { createMetrics } from '../api/metrics.ts';
 import { openStreams } from '../api/streams/sse.ts';
+import { Transfers } from '../api/transfers.ts';
 import type { Config } from '../runtime/config.ts';
 import { databaseFailure, needFolder } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
@@ -156,12 +157,14 @@ async function workerOf(ctx: Context, config: Config, temporal: ReturnType<typeo
 }
 
 function apiOf(ctx: Context, config: Config, stores: Stores, temporalNamespace: string): Api {
+  const metrics = createMetrics(ctx);
   return {
     ctx,
     config: { ...config, temporalUiUrl: stores.temporalUiUrl, temporalNamespace },
     auth: new Authenticator(ctx, config),
     attempts: new Attempts(),
-    metrics: createMetrics(ctx),
+    metrics,
+    transfers: new Transfers(config, (why) => metrics.cut.inc({ why })),
     console: new Console(config.imageHosts),
     reached: { temporal: false },
   };

@@ -2,6 +2,12 @@ import { CommanderError } from 'commander';
 import { createProgram } from './program.ts';
 
 const MISUSED = 2;
+/** As of a program that ends by SIGPIPE, which Node.js ignores. */
+const READER_LEFT = 141;
+
+// the reader of a pipe may leave first: docket --help | head
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? READER_LEFT : 1));
 
 const program = createProgram();
 try {

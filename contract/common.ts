@@ -103,7 +103,7 @@ export const Page = z.object({
 /** A page of a list that is ordered by a time, then by a number. */
 export const PageByTime = Page.extend({
   cursor: cursor(new RegExp(`^${SECOND}\\.\\d{3}Z_\\d{1,15}$`))
-    .refine((text) => Date.parse(text.split('_')[0] ?? '') >= 0, 'is not a cursor of this list')
+    .refine((text) => Time.safeParse(text.slice(0, 24)).success, 'is not a cursor of this list')
     .transform((text) => ({ time: text.slice(0, 24), seq: Number(text.slice(25)) }))
     .optional(),
 });

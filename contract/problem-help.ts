@@ -45,7 +45,7 @@ export const PROBLEM_HELP: Record<ProblemCode, Help> = {
   },
   rate_limited: {
     meaning:
-      'The process has more than 5,000 calls at once, the key has made more calls than its `callsPerSecond`, or 20 wrong keys came from this address within a minute.',
+      'The process has more than 5,000 calls at once, more than 100 of them have keys that it has not seen before, too many bodies of this caller are on their way, the key has made more calls than its `callsPerSecond`, or 20 wrong keys came from this address within a minute.',
     action: 'Repeat the call after the seconds in `Retry-After`. Repeats are harmless.',
     fields: '`retryAfter`: the same in seconds',
   },

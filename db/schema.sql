@@ -458,6 +458,7 @@ create table node (
   started_at           timestamp with time zone default clock_timestamp() not null,
   seen_at              timestamp with time zone default clock_timestamp() not null,
   follows              boolean default false not null,
+  store                text,
   constraint node_pkey PRIMARY KEY (id)
 );
 

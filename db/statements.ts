@@ -528,6 +528,7 @@ export interface Statements {
   review_of_picture: { params: { picture: string }; row: { review_id: string } };
   next_change: { params: { id: string }; row: { n: number | null } };
   apply_rules: { params: { tickets: unknown; queue: string; settingsVersion: number }; row: ItemRow; moves: true };
+  hold_back: { params: { tickets: unknown; queue: string; settingsVersion: number }; row: ItemRow; moves: true };
   rules_due: { params: { limit: number }; row: ItemRow };
   open_tickets: { params: { queue: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: ItemRow & { waited: number } };
   tick: { params: { limit: number }; row: ItemRow; moves: true };
@@ -538,9 +539,10 @@ export interface Statements {
   unpark: { params: {}; row: never };
   parked_count: { params: {}; row: { n: number } };
   beat: { params: { id: string; url?: string | null; role: string; follows: boolean }; row: never };
+  use_store: { params: { store: string; node: string }; row: never };
   leave: { params: { id: string }; row: never };
   forget_nodes: { params: {}; row: never };
-  live_nodes: { params: {}; row: { id: string; url: string | null; role: string; seen_at: Date } };
+  live_nodes: { params: {}; row: { id: string; url: string | null; role: string; seen_at: Date; store: string | null } };
   notices: { params: { seconds: number }; row: { seq: number; at: Date; kind: Columns['notice.kind']; item_id: string; queue: string; person: string; type: Columns['notice.type']; data: Columns['notice.data'] } };
   notices_after: { params: { seq: number; person?: string | null; queue?: string | null }; row: { seq: number; at: Date; kind: Columns['notice.kind']; item_id: string; queue: string; person: string; type: Columns['notice.type']; data: Columns['notice.data'] } };
   last_notice: { params: {}; row: { seq: number } };

@@ -14,13 +14,16 @@ export const PRIVATE_ADDRESS =
   'leads to a private address; the operator can permit its host or network in DOCKET_ALLOW_PRIVATE_CALLBACKS, or all ' +
   'of them with DOCKET_ALLOW_PRIVATE_CALLBACKS=1';
 
+/** Services of a cloud to its own machines at public addresses: Azure's. Those of other clouds are link-local or reserved. */
+const OF_CLOUDS = new Set(['168.63.129.16']);
+
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 
-/** Whether an address is one of the public internet: not loopback, private, link-local, mapped or reserved. */
+/** Whether an address is one of the public internet: not loopback, private, link-local, mapped, reserved or a cloud's own. */
 function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const plain = ipaddr.process(address);
-  if (plain.range() !== 'unicast') return false;
+  if (plain.range() !== 'unicast' || OF_CLOUDS.has(plain.toString())) return false;
   // the rest of IPv6's unicast is not assigned, or holds an IPv4 address (::127.0.0.1)
   return plain.kind() === 'ipv4' || plain.match(GLOBAL_IPV6);
 }

@@ -24,8 +24,15 @@ const SOON_MS = 5_000;
 /** Whether a change is an item's; else it is a review's. */
 export const isItem = (change: Change): change is Item => change.kind !== 'review';
 
+/** A mark that is so much later than the commit that made it is no mark of an evaluation under way. */
+const HELD_BACK_MS = 30_000;
+
 /** Whether a ticket's rules are not evaluated yet, so that it is not handed out. */
 export const isMarked = (row: Item) => row.rules_due_at !== null && row.ended_at === null;
+
+/** Whether its rules ran out of time: its mark is the time at which they are tried again, a minute later at least. */
+export const isHeldBack = ({ rules_due_at: due, updated_at: at }: Item) =>
+  due !== null && due.getTime() > at.getTime() + HELD_BACK_MS;
 
 /**
  * The listener of commits: followers of the log and of the feed read, waiters are woken, the pacemaker is armed, holders

@@ -12,6 +12,8 @@ export interface Limits {
   skipEndedSeconds: number;
   /** Calls at once, per process; more are answered 429. */
   maxCalls: number;
+  /** Bytes that bodies on their way and unread answers of one caller hold, per process. */
+  maxHeldBytes: number;
 }
 
 /** @param temporal `own`: `docket start` runs it; `beside`: a server on this machine; `apart`: one with cores of its own */
@@ -26,4 +28,6 @@ export const limitsOf = (temporal: 'own' | 'beside' | 'apart'): Limits => ({
   skipEndedSeconds: 3_600,
   // each takes memory of the process; behind PostgreSQL's connections more would only wait
   maxCalls: 5_000,
+  // a dozen full pages, or eight of the largest bodies
+  maxHeldBytes: 64 * 1024 * 1024,
 });

@@ -46,7 +46,7 @@ async function serve(listener: Listener, socket: Socket): Promise<void> {
       const command = line.tooLong ? BAD_FORMAT : parse(line.text);
       const goesOn =
         typeof command === 'string'
-          ? await send(socket, [command])
+          ? await send(session, socket, [command])
           : await answerRun(session, socket, runFrom(reader, command));
       if (!goesOn) break;
     }
@@ -59,7 +59,7 @@ async function serve(listener: Listener, socket: Socket): Promise<void> {
 async function answerRun(session: Session, socket: Socket, run: Sent[]): Promise<boolean> {
   for (let left = run; left.length > 0; ) {
     const replies = await answer(session, left);
-    if (!(await send(socket, replies))) return false;
+    if (!(await send(session, socket, replies))) return false;
     left = left.slice(replies.length);
   }
   return true;
@@ -101,18 +101,22 @@ async function attempt<T>(
 }
 
 /**
- * Sends all replies in one write. Waits while the client does not read.
+ * Sends all replies in one write. Waits while the client does not read; a client that never does is hung up on where all of
+ * them together hold too much.
  * @returns false when the connection is to be closed
  */
-async function send(socket: Socket, replies: (Reply | undefined)[]): Promise<boolean> {
+async function send({ listener }: Session, socket: Socket, replies: (Reply | undefined)[]): Promise<boolean> {
   const said = replies.filter((reply) => reply !== undefined);
   const bytes = Buffer.concat(said.map((reply) => (typeof reply === 'string' ? Buffer.from(reply) : reply)));
   if (bytes.length > 0 && !socket.destroyed && !socket.write(bytes)) {
     const gone = new AbortController();
     const drop = () => gone.abort();
+    const transfer = listener.api.transfers.begin('beanstalkd', undefined, () => void socket.destroy());
+    transfer.add(bytes.length);
     socket.once('close', drop);
     await once(socket, 'drain', { signal: gone.signal }).catch(() => {});
     socket.off('close', drop);
+    transfer.end();
   }
   return said.length === replies.length;
 }

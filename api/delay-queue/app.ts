@@ -19,7 +19,8 @@ export async function createDelayQueue(api: Api, loopbackOnly: boolean): Promise
   const app = new Hono<{ Bindings: ApiBindings }>();
   for (const [path, work] of Object.entries(CALLS)) {
     const answer = (c: ApiContext) => {
-      const call = { api, incoming: c.env.incoming, signal: new Departure(c) };
+      c.env.caller = 'delay-queue';
+      const call = { api, incoming: c.env.incoming, caller: c.env.caller, signal: new Departure(c) };
       return answered(() => work(call));
     };
     app.post(path, framed({ path: `delay-queue ${path}`, problemAnswer, work: answer }));

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { SMALL_BODY } from '../../contract/common.ts';
 import type { Item } from '../../contract/items.ts';
 import { DEFAULT_PRIORITY, JobParam, NewJob, Topic } from '../../contract/jobs.ts';
@@ -8,8 +7,7 @@ import type { Gone } from '../../runtime/waiting.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import * as popping from '../../services/jobs/popping.ts';
 import { Problem } from '../../services/shared/problems.ts';
-import type { Api } from '../api.ts';
-import { readBytes } from '../body.ts';
+import { readBytes, type Sender } from '../body.ts';
 import { problemOf } from '../endpoint.ts';
 import { done, Refused, SAYS } from './answers.ts';
 import { numberOf, sentOf, textOf } from './sent.ts';
@@ -20,9 +18,7 @@ const MAX_TTR = 86_400;
 const WAIT_SECONDS = 178;
 const MOST_TOPICS = 100;
 
-export interface DelayQueueCall {
-  api: Api;
-  incoming: IncomingMessage;
+export interface DelayQueueCall extends Sender {
   /** Fires when the caller disconnects. */
   signal: Gone;
 }
@@ -31,7 +27,7 @@ export interface DelayQueueCall {
 const actorOf = ({ incoming }: DelayQueueCall) => `delay-queue ${incoming.socket.remoteAddress}`;
 
 export async function push(call: DelayQueueCall) {
-  const sent = sentOf(await readBytes(call.incoming, SMALL_BODY));
+  const sent = sentOf(await readBytes(call, SMALL_BODY));
   const [id, topic] = [textOf(sent, 'id').trim(), textOf(sent, 'topic').trim()];
   const [delay, ttr, body] = [numberOf(sent, 'delay'), numberOf(sent, 'ttr'), textOf(sent, 'body')];
   if (id === '') throw new Refused(SAYS.noId);
@@ -49,7 +45,7 @@ export async function push(call: DelayQueueCall) {
 
 /** Hands out one job. Topics that are named first take precedence. */
 export async function pop(call: DelayQueueCall) {
-  const sent = sentOf(await readBytes(call.incoming, SMALL_BODY));
+  const sent = sentOf(await readBytes(call, SMALL_BODY));
   const names = textOf(sent, 'topic').split(',');
   const topics = [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))];
   if (topics.length === 0) throw new Refused(SAYS.noTopics);
@@ -86,7 +82,7 @@ export async function get(call: DelayQueueCall) {
 
 /** The id of a call; undefined: no job can have it. @throws Refused where it is missing */
 async function idOf(call: DelayQueueCall): Promise<string | undefined> {
-  const id = textOf(sentOf(await readBytes(call.incoming, SMALL_BODY)), 'id').trim();
+  const id = textOf(sentOf(await readBytes(call, SMALL_BODY)), 'id').trim();
   if (id === '') throw new Refused(SAYS.noId);
   return JobParam.safeParse({ id }).success ? id : undefined;
 }

@@ -14,7 +14,7 @@ export const feedEndpoint = endpoint('readFeed', 'GET /v1/feed', {
   query: FeedQuery,
   answers: { 200: FeedEventSchema },
   media: 'application/x-ndjson',
-  async handle({ api, ctx, caller, query: { after, follow, limit }, cut }) {
+  async handle({ api, ctx, caller, query: { after, follow, limit }, cut, holdPart }) {
     const range = { after, follow, limit: limit ?? (follow ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT) };
     // the first page is read before the answer begins, so that an unreachable database is a 503
     const pages = await feed.read(ctx, range);
@@ -22,6 +22,7 @@ export const feedEndpoint = endpoint('readFeed', 'GET /v1/feed', {
       endless: follow,
       headers: { 'docket-feed-newest': String(ctx.feed.newest) },
       allowed: () => api.auth.isLive(caller).catch(() => true),
+      hold: holdPart,
       failed(error) {
         ctx.log.warn({ err: (error as Error).message }, 'an answer of the feed broke off');
         cut();

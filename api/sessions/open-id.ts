@@ -98,7 +98,7 @@ function remember({ config }: Api, c: ApiContext, cookie: string, value: string,
 /** Shows problems as a page, because people see it. */
 const shown = (api: Api, work: (api: Api, c: ApiContext) => Promise<Response>) => async (c: ApiContext) => {
   try {
-    return await work(api, c);
+    return await api.auth.stranger(() => work(api, c));
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { code, status, fields, message } = error;

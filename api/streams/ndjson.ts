@@ -1,3 +1,4 @@
+import type { Transfer } from '../transfers.ts';
 import { track } from './sse.ts';
 
 const encoder = new TextEncoder();
@@ -6,8 +7,10 @@ export interface NdjsonOptions {
   /** Stays open until the reader disconnects or loses its access, or the server stops. */
   endless: boolean;
   headers: Record<string, string>;
-  /** Whether the reader may still read; checked every 5 s where it is endless. */
+  /** Whether the reader may still read; checked twice a second where it is endless. */
   allowed(): Promise<boolean>;
+  /** Counts the bytes of a page until they are read. */
+  hold(bytes: number): Transfer;
   /** The answer cannot go on. */
   failed(error: unknown): void;
 }
@@ -19,14 +22,16 @@ export interface NdjsonOptions {
  */
 export function ndjson(
   make: (ended: AbortSignal) => AsyncGenerator<string>,
-  { endless, headers, allowed, failed }: NdjsonOptions,
+  { endless, headers, allowed, hold, failed }: NdjsonOptions,
 ): Response {
   const ended = new AbortController();
   const pages = make(ended.signal);
   const stream = { close: () => ended.abort() };
   let untrack: (() => void) | undefined;
   let gone = false;
+  let page: Transfer | undefined;
   const finish = () => {
+    page?.end();
     untrack?.();
     ended.abort();
   };
@@ -35,10 +40,15 @@ export function ndjson(
       async pull(controller) {
         // at the first read: the answer to HEAD is never read or cancelled
         if (endless) untrack ??= track(stream, allowed);
+        page?.end();
         try {
           const { value, done } = await pages.next();
           if (gone) return;
-          if (!done) return controller.enqueue(encoder.encode(value));
+          if (!done) {
+            const bytes = encoder.encode(value);
+            page = hold(bytes.length);
+            return controller.enqueue(bytes);
+          }
           finish();
           controller.close();
         } catch (error) {

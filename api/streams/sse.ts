@@ -9,7 +9,7 @@ export interface EventStream {
 }
 
 const HEARTBEAT_MS = 15_000;
-const ALLOWED_MS = 5_000;
+const ALLOWED_MS = 500;
 const MAX_BEHIND = 1_000;
 const encoder = new TextEncoder();
 
@@ -18,7 +18,7 @@ export const openStreams = new Set<Pick<EventStream, 'close'>>();
 
 /**
  * Adds a stream to the open ones.
- * @param allowed whether the reader may still read; checked every 5 s, and the stream is closed when not
+ * @param allowed whether the reader may still read; checked twice a second, and the stream is closed when not
  * @returns a function that removes it
  */
 export function track(stream: Pick<EventStream, 'close'>, allowed: () => Promise<boolean>): () => void {

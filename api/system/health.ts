@@ -2,8 +2,10 @@ import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
 import { schemaState } from '../../runtime/database.ts';
 import * as figures from '../../services/figures/figures.ts';
+import { perContext } from '../../services/shared/context.ts';
 import type { Api } from '../api.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
+import { shared } from '../metrics.ts';
 import { checkTemporal, isFollowed, orAfterLimit } from '../reachable.ts';
 
 const Word = z.enum(['ok', 'unreachable', 'outdated', 'too_new', 'unknown']);
@@ -13,24 +15,32 @@ export const livez = endpoint('getLiveness', 'GET /livez', {
   tag: 'System',
   summary: 'Whether the process answers; without the database it is alive, too',
   roles: null,
+  probe: true,
   scope: 'any',
   answers: { 200: z.object({ status: z.literal('ok') }) },
   handle: async () => ok({ status: 'ok' as const }),
 });
+
+/** What is known of both stores: probes that come at once share it. */
+const stores = perContext((ctx) =>
+  shared(() =>
+    Promise.all([orAfterLimit(schemaState(ctx.db.pool), 'unreachable' as const), checkTemporal(ctx)] as const),
+  ),
+);
 
 export const readyz = endpoint('getReadiness', 'GET /readyz', {
   tag: 'System',
   summary:
     'Whether calls can be sent here: not before both stores were reached once; later without Temporal or a worker too',
   roles: null,
+  probe: true,
   scope: 'any',
   answers: {
     200: z.object({ status: z.enum(['ok', 'degraded']), ...words }),
     503: z.object({ status: z.literal('unavailable'), ...words }),
   },
   async handle({ api }) {
-    const checkSchema = orAfterLimit(schemaState(api.ctx.db.pool), 'unreachable' as const);
-    const [schema, temporal] = await Promise.all([checkSchema, checkTemporal(api.ctx)]);
+    const [schema, temporal] = await stores(api.ctx)();
     const postgres = schema === 'unreachable' ? 'unreachable' : 'ok';
     api.reached.temporal ||= temporal === 'ok';
     const found = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal } as const;
@@ -55,11 +65,14 @@ export const metricsEndpoint = endpoint('getMetrics', 'GET /metrics', {
   tag: 'System',
   summary: "Prometheus' text format",
   roles: null,
+  probe: true,
   scope: 'any',
   answers: { 200: z.string() },
   media: Registry.PROMETHEUS_CONTENT_TYPE,
-  async handle({ api: { metrics } }) {
-    return new Response(await metrics.text(), { headers: { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE } });
+  async handle({ api: { metrics }, hold }) {
+    const text = await metrics.text();
+    hold(text);
+    return new Response(text, { headers: { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE } });
   },
 });
 

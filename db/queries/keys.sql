@@ -1,8 +1,10 @@
 -- API keys, hashed at rest.
 
 -- name: add_key
+-- No row: it would have ended already.
 insert into api_key (id, name, role, subject, hash, queues, expires_at, calls_per_second)
-values (:id, :name, :role, :subject?, :hash, :queues?, :expiresAt?, :callsPerSecond?) returning *;
+select :id, :name, :role, :subject?, :hash, :queues?, :expiresAt?, :callsPerSecond?
+ where coalesce(:expiresAt? > clock_timestamp(), true) returning *;
 
 -- name: put_person_key
 -- One that an administrator has ended begins anew: whether a person may sign in is decided by the provider.

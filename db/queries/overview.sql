@@ -68,7 +68,12 @@ select kind, nullif(queue, '') as queue, count(*)::integer as failed, max(update
  group by kind, queue order by 3 desc limit :limit;
 
 -- name: list_parked
-select kind, item_id, until, error from parked where until > clock_timestamp() order by until desc limit :limit;
+-- not null: kind, item_id, until, error
+(select kind, item_id, until, error from parked where until > clock_timestamp() order by until desc limit :limit)
+union all
+(select kind, id, rules_due_at, 'the rules of its queue cannot be evaluated in time' from item
+  where rules_due_at > clock_timestamp() and ended_at is null order by rules_due_at limit :limit)
+ limit :limit;
 
 -- name: find_items
 -- Items of all kinds whose id begins with :prefix, in the order of ids, without gold: a range of the primary key for

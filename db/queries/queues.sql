@@ -60,11 +60,11 @@ with batch as materialized (
 ), locked as materialized (
   -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
   select i.kind, i.id, i.queue, i.state, i.priority, i.front, i.created_at, i.available_at, i.first_available_at,
-         i.expires_at, i.deadline_at, i.own_deadline, i.ruled
+         i.expires_at, i.deadline_at, i.own_deadline, i.ruled, i.rules_due_at
     from batch b join item i on i.kind = :kind and i.id = b.id and i.ended_at is null
    order by i.id for update of i
 ), recomputed as materialized (
-  select i.kind, i.id, d.deadline_at, q.rules <> '[]' or i.ruled is not null as ruled,
+  select i.kind, i.id, d.deadline_at, q.rules <> '[]' or i.ruled is not null or i.rules_due_at is not null as ruled,
          item_rank(i.kind, i.priority, i.first_available_at, q.level_seconds, i.front) as rank,
          item_wake(i.state, i.available_at, i.expires_at, d.deadline_at,
            next_escalation(q.escalations, i.first_available_at, -1)) as wake_at

@@ -41,6 +41,26 @@ update item i
  where i.kind = c.kind and i.id = c.id
 returning i.*;
 
+-- name: hold_back
+-- moves
+-- Keeps the mark of tickets whose rules ran out of time, until they are tried again: so they are not handed out, and
+-- count as parked. :tickets: JSON array of {id, version, error, seconds}.
+with failed as materialized (
+  select i.kind, i.id, x.error, x.seconds
+    from json_to_recordset(:tickets::json) as x (id text, version bigint, error text, seconds double precision)
+    join item i
+      on i.kind = 'ticket' and i.id = x.id and i.version = x.version and i.queue = :queue and i.ended_at is null
+    join queue q on q.kind = 'ticket' and q.name = :queue and q.settings_version = :settingsVersion
+   order by i.id for update of i
+)
+update item i
+   set rules_due_at = clock_timestamp() + make_interval(secs => f.seconds), event_seq = i.event_seq + 1,
+       last_event = 'parked', last_actor = 'system', last_data = json_build_object('error', f.error),
+       updated_at = clock_timestamp()
+  from failed f
+ where i.kind = f.kind and i.id = f.id
+returning i.*;
+
 -- name: rules_due
 -- Tickets whose evaluation was cut off: the process that moved them had two seconds for it.
 select * from item

@@ -28,11 +28,17 @@ delete from parked where until < clock_timestamp() - interval '10 minutes';
 
 -- name: parked_count
 -- not null: n
-select count(*)::integer as n from parked where until > clock_timestamp();
+-- Items whose due transition fails, and tickets whose rules ran out of time.
+select ((select count(*) from parked where until > clock_timestamp())
+      + (select count(*) from item where rules_due_at > clock_timestamp() and ended_at is null))::integer as n;
 
 -- name: beat
 insert into node (id, url, role, follows) values (:id, :url?, :role, :follows)
 on conflict (id) do update set seen_at = clock_timestamp(), url = excluded.url, follows = excluded.follows;
+
+-- name: use_store
+-- Written when it changes only.
+update node set store = :store where id = :node and store is distinct from :store;
 
 -- name: leave
 delete from node where id = :id;
@@ -41,7 +47,7 @@ delete from node where id = :id;
 delete from node where seen_at < clock_timestamp() - interval '1 hour';
 
 -- name: live_nodes
-select id, url, role, seen_at from node where seen_at > clock_timestamp() - interval '15 seconds' order by id;
+select id, url, role, seen_at, store from node where seen_at > clock_timestamp() - interval '15 seconds' order by id;
 
 -- name: notices
 -- Returns some notices twice: numbers are assigned before the commit, so a reader goes back by :seconds and drops what

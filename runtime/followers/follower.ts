@@ -11,7 +11,7 @@ import { Reader } from './reader.ts';
 import { Sender } from './sender.ts';
 import { type Cursors, Shards } from './shards.ts';
 
-export interface FollowerOptions extends Omit<Limits, 'maxCalls'> {
+export interface FollowerOptions extends Omit<Limits, 'maxCalls' | 'maxHeldBytes'> {
   db: Db;
   /** Unique per process. */
   node: string;

@@ -1,116 +1,91 @@
-import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
-import type { Check, Checked, Misfit } from './thread.ts';
+import { Lane } from './lane.ts';
+import type { Checked, Misfit } from './thread.ts';
 
 export type { Misfit };
 
-const DEADLINE_MS = 5_000;
-const CLOSING = 'the process is about to end';
-const HEAP_MB = 256;
-/** Grace before the time-out counts, so that an answer that came while this thread was busy is read first. */
-const GRACE_MS = 100;
-/** Sources need a loader in each thread, compiled code does not. */
-const THREAD = import.meta.url.endsWith('.ts')
-  ? new URL('./thread.mjs', import.meta.url)
-  : new URL('./thread.js', import.meta.url);
+/** What a check may take beside others, and what it may take among those who take long. */
+const QUICK_MS = 1_000;
+const SLOW_MS = 5_000;
+/** For so long all checks of an owner are made among the slow ones, after one that was. */
+const SLOW_FOR_MS = 600_000;
+/** An owner's budget: so many checks that run out of time, within a minute. */
+const MOST_OVERRUNS = 3;
+const MINUTE_MS = 60_000;
 
 /** A JSON Schema is invalid, or cannot be applied in time. */
 export class SchemaError extends Error {
   /** The index of the schema; undefined: time or memory ran out. */
   readonly index: number | undefined;
+  /** The owner's budget is used up: the check was not tried, and may be after this many seconds. */
+  readonly retryAfter: number | undefined;
 
-  constructor(message: string, index?: number) {
+  constructor(message: string, { index, retryAfter }: { index?: number; retryAfter?: number } = {}) {
     super(message);
     this.index = index;
+    this.retryAfter = retryAfter;
   }
 }
 
 /**
- * Checks values against JSON Schemas written by callers, in a thread of its own: a schema of a few lines can ask for
- * unbounded work (`$ref` that doubles at each step, `uniqueItems`, thousands of keywords), and the event loop must not
- * block. One check runs at a time; a check of more than five seconds is ended with its thread. Patterns are RE2's, which
- * take linear time.
+ * Checks values against JSON Schemas written by callers, in threads of their own: a schema of a few lines can ask for
+ * unbounded work (`$ref` that doubles at each step, thousands of keywords), and the event loop must not block. A check
+ * that takes more than a second is ended with its thread and made again in a second lane, for five seconds at most, and
+ * there its owner stays for a while: so an owner who is slow delays others by a second once, and then only the slow ones.
+ * Patterns are RE2's, which take linear time.
  */
 export class Schemas {
-  #thread: Promise<Worker> | undefined;
-  #last: Promise<unknown> = Promise.resolve();
-  #closed = false;
+  readonly #quick = new Lane(QUICK_MS);
+  readonly #slow = new Lane(SLOW_MS);
+  /** When owners were found to be slow. */
+  readonly #slowSince = new Map<string, number>();
+  /** When checks of owners ran out of time. */
+  readonly #overruns = new Map<string, number[]>();
 
   /**
+   * @param owner takes turns with others, and has a budget: a queue's name
    * @returns for each value and each schema the mismatches; empty where the value fits
    * @throws SchemaError
    */
-  check(schemas: object[], values: unknown[]): Promise<Misfit[][][]> {
+  async check(owner: string, schemas: object[], values: unknown[]): Promise<Misfit[][][]> {
     const job = { schemas: schemas.map((s) => JSON.stringify(s)), values };
-    const answer = this.#last.then(() => this.#run(job));
-    this.#last = answer.catch(() => {});
-    return answer.then((checked) => {
-      if ('wrong' in checked) throw new SchemaError(checked.message, checked.wrong);
-      return checked.misfits;
-    });
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#end();
-  }
-
-  async #run(job: Check): Promise<Checked> {
-    if (this.#closed) throw new Error(CLOSING);
-    const thread = await this.#started();
-    const over = new AbortController();
-    const { signal } = over;
-    try {
-      const answer = once(thread, 'message', { signal }).then(([checked]) => checked as Checked);
-      const ended = once(thread, 'exit', { signal }).then(() => undefined);
-      const late = sleep(DEADLINE_MS, undefined, { signal }).then(() => sleep(GRACE_MS, undefined, { signal }));
-      for (const p of [answer, ended, late]) p.catch(() => {});
-      thread.postMessage(job);
-      const checked = await Promise.race([answer, ended, late]);
-      if (checked) return checked;
-    } catch (error) {
-      await this.#end();
-      throw new SchemaError((error as Error).message);
-    } finally {
-      over.abort();
+    if (!this.#isSlow(owner)) {
+      const checked = await this.#quick.run(owner, job);
+      if (checked) return misfitsOf(checked);
+      forgetOlder(this.#slowSince, SLOW_FOR_MS, (at) => at);
+      this.#slowSince.set(owner, performance.now());
     }
-    await this.#end();
-    // Not the schema's fault, so it must not count as a mismatch.
-    if (this.#closed) throw new Error(CLOSING);
+    const checked = await this.#slow.run(owner, job, () => this.#needBudget(owner));
+    if (checked) return misfitsOf(checked);
+    forgetOlder(this.#overruns, MINUTE_MS, (all) => all.at(-1) ?? 0);
+    this.#overruns.set(owner, [...(this.#overruns.get(owner) ?? []), performance.now()].slice(-MOST_OVERRUNS));
     throw new SchemaError('takes too much time or memory');
   }
 
-  async #started(): Promise<Worker> {
-    const starting = this.#thread ?? startThread(() => this.#ended(starting));
-    this.#thread = starting;
-    try {
-      return await starting;
-    } catch (error) {
-      this.#thread = undefined;
-      throw error;
-    }
+  async close(): Promise<void> {
+    await Promise.all([this.#quick.close(), this.#slow.close()]);
   }
 
-  #ended(thread: Promise<Worker>): void {
-    if (this.#thread === thread) this.#thread = undefined;
+  #isSlow(owner: string): boolean {
+    const since = this.#slowSince.get(owner);
+    return since !== undefined && performance.now() - since < SLOW_FOR_MS;
   }
 
-  async #end(): Promise<void> {
-    const thread = this.#thread;
-    this.#thread = undefined;
-    await thread?.then((t) => t.terminate()).catch(() => {});
+  #needBudget(owner: string): void {
+    const overruns = this.#overruns.get(owner) ?? [];
+    const leftMs = (overruns[0] ?? 0) + MINUTE_MS - performance.now();
+    if (overruns.length < MOST_OVERRUNS || leftMs <= 0) return;
+    const message = 'was not tried: checks of this queue ran out of time too often within a minute';
+    throw new SchemaError(message, { retryAfter: Math.ceil(leftMs / 1_000) });
   }
 }
 
-async function startThread(onExit: () => void): Promise<Worker> {
-  const thread = new Worker(THREAD, {
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
-  });
-  // without a listener it would end the process
-  thread.on('error', () => {});
-  thread.on('exit', onExit);
-  thread.unref();
-  await once(thread, 'message');
-  return thread;
+function misfitsOf(checked: Checked): Misfit[][][] {
+  if ('wrong' in checked) throw new SchemaError(checked.message, { index: checked.wrong });
+  return checked.misfits;
+}
+
+/** Names are callers': the map must not grow with them. */
+function forgetOlder<T>(map: Map<string, T>, ms: number, at: (value: T) => number): void {
+  const now = performance.now();
+  for (const [name, value] of map) if (now - at(value) > ms) map.delete(name);
 }

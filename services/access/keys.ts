@@ -3,6 +3,7 @@ import type { Role } from '../../contract/keys.ts';
 import { only, type ParamsOf, type RowOf } from '../../db/pool.ts';
 import type { ApiKeyRow } from '../../db/statements.ts';
 import { type Context, perContext } from '../shared/context.ts';
+import { invalid } from '../shared/problems.ts';
 import { Lookups } from './lookups.ts';
 import type { Person } from './open-id.ts';
 
@@ -33,15 +34,17 @@ const KEEP_MS = 60_000;
 /** Stream tickets of which a process remembers when it prolonged them. */
 const MOST_KEPT = 10_000;
 
-const lookups = perContext(() => new Lookups<ApiKeyRow | undefined>());
+const lookups = perContext(() => new Lookups<ApiKeyRow>());
 /** When each stream ticket was prolonged last, in milliseconds since 1970. */
 const prolonged = perContext(() => new Map<string, number>());
 
-/** Makes a key `docket_<id>_<secret>`, which is shown this once. */
+/** Makes a key `docket_<id>_<secret>`, which is shown this once. @throws Problem 422 when it would have ended already */
 export async function create({ db }: Store, wanted: NewKey): Promise<{ row: KeyLine; key: string }> {
   const id = newKeyId();
   const key = `${PREFIX}_${id}_${randomBytes(32).toString('base64url')}`;
-  return { row: only(await db.run('add_key', { id, ...wanted, hash: digest(key) })), key };
+  const [row] = await db.run('add_key', { id, ...wanted, hash: digest(key) });
+  if (!row) throw invalid('expiresAt', 'is in the past');
+  return { row, key };
 }
 
 /**
@@ -64,9 +67,12 @@ export const list = ({ db }: Store, before: number | null, limit: number): Promi
 export const revoke = async ({ db }: Store, id: string): Promise<KeyLine | undefined> =>
   (await db.run('revoke_key', { id }))[0];
 
-/** A key that counts, looked up at most once a second, with the hash of its text. */
-export const find = (ctx: Context, id: string): Promise<ApiKeyRow | undefined> =>
-  lookups(ctx).get(id, async () => (await ctx.db.run('get_key', { id }))[0]);
+/** A key that counts, looked up at most once a second, with the hash of its text. @param keptMs less than a second */
+export const find = (ctx: Context, id: string, keptMs?: number): Promise<ApiKeyRow | undefined> =>
+  lookups(ctx).get(id, async () => (await ctx.db.run('get_key', { id }))[0], keptMs);
+
+/** Whether a key of this id was found before. */
+export const knows = (ctx: Context, id: string): boolean => lookups(ctx).knows(id);
 
 /** Makes a ticket that stands for a key in a URL; to be used within 60 s. */
 export async function createStreamTicket(

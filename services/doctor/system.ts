@@ -94,8 +94,8 @@ export const TEMPORAL_CHECKS: readonly Check[] = [
   {
     name: 'processes',
     severity: 'warning',
-    rule: 'an API and a worker are alive, and workers poll all task queues',
-    advice: 'Start docket api and docket worker, with the same TEMPORAL_NAMESPACE everywhere.',
+    rule: 'an API and a worker are alive, workers poll all task queues, and all processes have the same Temporal',
+    advice: 'Start docket api and docket worker, with the same TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE everywhere.',
     async look(of) {
       const nodes = await of.db.run('live_nodes');
       const found: Found[] = [];
@@ -107,6 +107,10 @@ export const TEMPORAL_CHECKS: readonly Check[] = [
         [DELIVERY_TASK_QUEUE, ACTIVITY],
       ] as const)
         if (!(await isPolled(of, name, type))) found.push({ id: `task queue ${name}`, says: 'no worker polls it' });
+      const own = await storeOf(of.client);
+      for (const { id, role, store } of nodes)
+        if (own !== undefined && store !== null && !store.startsWith(`${own}/`))
+          found.push({ id: `${role} ${id}`, says: `has another Temporal, or not ${of.client.options.namespace}` });
       return found;
     },
   },

@@ -24,8 +24,9 @@ export const WAITING_CHECKS: readonly Check[] = [
   {
     name: 'parked',
     severity: 'broken',
-    rule: 'the transition of each item that is due succeeds',
-    advice: 'Remove the cause that the error names; each is tried again within a minute.',
+    rule: 'the transition of each item that is due succeeds, and rules are evaluated in time',
+    advice:
+      'Remove the cause that the error names; each is tried again, tickets as soon as the rules of their queue are changed.',
     async look({ db }) {
       const rows = await db.run('list_parked', { limit: MOST });
       return rows.map(({ kind, item_id, error }) => ({ id: `${kind}/${item_id}`, says: error }));

@@ -1,41 +1,81 @@
 import type { Item } from '../../contract/items.ts';
 import type { QueueSettings } from '../../contract/queues.ts';
+import type { QueueRow } from '../../db/statements.ts';
 import { statusOf } from '../../domain/reviews.ts';
 import { SchemaError } from '../../runtime/schemas/schemas.ts';
 import type { Context } from '../shared/context.ts';
 import { invalid, Problem } from '../shared/problems.ts';
 
 /** @throws Problem 422 when the JSON Schema of the form or of a rule is wrong, or takes too long */
-export async function checkSettings(ctx: Context, { form, rules }: Pick<QueueSettings, 'form' | 'rules'>) {
-  if (form) await checkSchemas(ctx, [form], () => 'form');
+export async function checkSettings(
+  ctx: Context,
+  queue: string,
+  { form, rules }: Pick<QueueSettings, 'form' | 'rules'>,
+): Promise<void> {
+  if (form) await checkSchemas(ctx, queue, [form], () => 'form');
   const conditions = rules.map((rule) => rule.when);
-  await checkSchemas(ctx, conditions, (n) => (n === undefined ? 'rules' : `rules.${n}.when`));
+  await checkSchemas(ctx, queue, conditions, (n) => (n === undefined ? 'rules' : `rules.${n}.when`));
 }
 
-async function checkSchemas({ schemas }: Context, all: object[], pathOf: (index?: number) => string): Promise<void> {
+async function checkSchemas(
+  { schemas }: Context,
+  queue: string,
+  all: object[],
+  pathOf: (index?: number) => string,
+): Promise<void> {
   if (all.length === 0) return;
+  for (const [n, schema] of all.entries())
+    if (comparesAll(schema))
+      throw invalid(
+        pathOf(n),
+        'has uniqueItems without items of one type of string, number, integer or boolean: each would be compared with all others',
+      );
   try {
-    await schemas.check(all, [null]);
+    // apart from the queue's checks: its settings can be changed while these run out of time
+    await schemas.check(`settings of ${queue}`, all, [null]);
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
     throw invalid(pathOf(error.index), `is not a JSON Schema that can be used: ${error.message}`);
   }
 }
 
-/** @throws Problem 422 with each path at which the decision doesn't fit the queue's form */
-export async function checkDecision(ctx: Context, form: object, decision: unknown): Promise<void> {
-  const misfits = await misfitsOf(ctx, form, decision);
+const SCALARS: unknown[] = ['string', 'number', 'integer', 'boolean'];
+/** Keywords whose members are schemas by name, and those whose value is no schema. */
+const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+const VALUES = new Set(['const', 'enum', 'default', 'examples']);
+
+/** Whether a list would be checked in time that grows with the square of its length. */
+function comparesAll(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(comparesAll);
+  if (typeof schema !== 'object' || schema === null) return false;
+  const { uniqueItems, items } = schema as { uniqueItems?: unknown; items?: { type?: unknown } };
+  if (uniqueItems === true && !SCALARS.includes(items?.type)) return true;
+  return Object.entries(schema).some(([name, value]) =>
+    NAMED.has(name) ? Object.values(value ?? {}).some(comparesAll) : !VALUES.has(name) && comparesAll(value),
+  );
+}
+
+type Checked = Pick<QueueRow, 'name' | 'settings_version'>;
+
+/** Whose checks these are: a queue has a new budget with each change of its settings. */
+export const ownerOf = ({ name, settings_version }: Checked): string => `${name}/${settings_version}`;
+
+/** @throws Problem 422 with each path at which the decision doesn't fit the queue's form, `rate_limited` */
+export async function checkDecision(ctx: Context, queue: Checked, form: object, decision: unknown): Promise<void> {
+  const misfits = await misfitsOf(ctx, ownerOf(queue), form, decision);
   if (misfits.length === 0) return;
   const errors = misfits.map(({ path, message }) => ({ path: `decision${path}`, message }));
   throw new Problem('invalid_request', `the decision does not fit the queue's form: ${errors[0]?.message}`, { errors });
 }
 
-async function misfitsOf({ schemas }: Context, form: object, decision: unknown) {
+async function misfitsOf({ schemas }: Context, owner: string, form: object, decision: unknown) {
   try {
-    return (await schemas.check([form], [decision]))[0]?.[0] ?? [];
+    return (await schemas.check(owner, [form], [decision]))[0]?.[0] ?? [];
   } catch (error) {
-    if (error instanceof SchemaError) return [{ path: '', message: `cannot be checked: ${error.message}` }];
-    throw error;
+    if (!(error instanceof SchemaError)) throw error;
+    const { message, retryAfter } = error;
+    if (retryAfter !== undefined) throw new Problem('rate_limited', `the form ${message}`, { retryAfter });
+    return [{ path: '', message: `cannot be checked: ${message}` }];
   }
 }
 

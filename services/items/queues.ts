@@ -61,7 +61,7 @@ export function ensure(ctx: Context, kind: Kind, name: string): Promise<void> {
  * @throws Problem 422 when the form or a rule is not a JSON Schema that can be used
  */
 export async function put(ctx: Context, name: string, settings: QueueSettings): Promise<QueueRow> {
-  await checkSettings(ctx, settings);
+  await checkSettings(ctx, name, settings);
   const levelSeconds = settings.ageing?.secondsPerLevel;
   const row = { ...settings, callback: ctx.secrets.seal(settings.callback) };
   const queue = only(await ctx.db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...row }));
@@ -71,7 +71,7 @@ export async function put(ctx: Context, name: string, settings: QueueSettings): 
 
 /** The tickets whose priority these settings would change. @throws Problem 422 as `put` does */
 export async function dryRun(ctx: Context, name: string, settings: QueueSettings): Promise<rules.PriorityChanges> {
-  await checkSettings(ctx, settings);
+  await checkSettings(ctx, name, settings);
   return rules.wouldMove(ctx, name, settings);
 }
 

@@ -1,16 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { priorityRange } from '../../contract/common.ts';
 import type { Change, Item } from '../../contract/items.ts';
 import type { QueueSettings, Rule } from '../../contract/queues.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { workflowId } from '../../domain/kinds.ts';
-import { isItem, isMarked } from '../../runtime/commits.ts';
+import { isHeldBack, isItem, isMarked } from '../../runtime/commits.ts';
 import { SchemaError } from '../../runtime/schemas/schemas.ts';
 import { batchesOf, pagesOf } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
+import { ownerOf } from './forms.ts';
 
 /** Bodies of so many tickets are in memory at once. */
 const BATCH = 250;
 const MAX_TRIES = 5;
+/** A caller waits for rules as long as this; the ticket is not handed out until they are evaluated. */
+const WAIT_MS = 5_000;
+/** Seconds until a ticket whose rules ran out of time is tried again. */
+const AGAIN_SECONDS = 600;
 const MAX_LISTED = 100;
 
 /** Tickets that would change their priority: how many, and the first hundred of them. */
@@ -44,24 +50,36 @@ const underWay = perContext(() => new Map<number, Promise<Item[]>>());
 
 // Priority and skills by a queue's rules (S0.2). The database marks each ticket that has to be evaluated
 // (`rules_due_at`) in the transaction that makes it so: added, body changed, given back, reclaimed, transferred. It
-// is not handed out until the mark is off, so no claim sees a stale priority.
+// is not handed out until the mark is off, so no claim sees a stale priority. Where rules run out of time the mark stays, at
+// the time at which they are tried again: a ticket that nobody could rule on might need a skill that no one has asked for.
 
 /** Evaluates the rules of tickets that a commit of this process marked, at once. */
 export const follow = (ctx: Context, changes: Change[]): void =>
-  begin(ctx, newest(changes.filter(isItem)).filter(isMarked));
+  begin(
+    ctx,
+    newest(changes.filter(isItem)).filter((row) => isMarked(row) && !isHeldBack(row)),
+  );
 
 /** Evaluates the rules of tickets that a crash left marked. A maintenance chore. */
 export async function sweep(ctx: Context): Promise<void> {
-  await evaluate(ctx, await ctx.db.run('rules_due', { limit: BATCH }));
+  const rows = await ctx.db.run('rules_due', { limit: BATCH });
+  await evaluate(
+    ctx,
+    rows.filter((row) => !underWay(ctx).has(row.version)),
+  );
 }
 
 /**
- * Waits until the rules of rows that a commit moved are evaluated.
+ * Waits until the rules of rows that a commit moved are evaluated, five seconds at most.
  * @returns each item once, as it is then
  */
 export async function settled(ctx: Context, rows: Item[]): Promise<Item[]> {
   const evaluations = new Set(rows.map((row) => underWay(ctx).get(row.version)).filter((of) => of !== undefined));
-  return newest([...rows, ...(await Promise.all(evaluations)).flat()]);
+  if (evaluations.size === 0) return newest(rows);
+  const over = new AbortController();
+  const late = sleep(WAIT_MS, [], { signal: over.signal }).catch(() => []);
+  const done = await Promise.race([Promise.all(evaluations), late]).finally(() => over.abort());
+  return newest([...rows, ...done.flat()]);
 }
 
 function begin(ctx: Context, rows: Item[]): void {
@@ -114,10 +132,12 @@ export async function wouldMove(
   const moves: PriorityChanges['wouldMove'] = [];
   let total = 0;
   for await (const batch of openTickets(ctx, queue)) {
-    const outcomes = await outcomesOf(ctx, rules, batch);
+    const outcomes = await outcomesOf(ctx, `dry run of ${queue}`, rules, batch);
     for (const [n, row] of batch.entries()) {
       const reached = escalations.filter((e) => e.afterSeconds <= row.waited).map((e) => e.priority);
-      const after = Math.max(outcomes[n]?.priority ?? row.priority, ...reached);
+      const ruled = outcomes[n];
+      const priority = ruled === undefined || ruled instanceof SchemaError ? row.priority : ruled.priority;
+      const after = Math.max(priority, ...reached);
       if (row.manual_priority || after === row.priority) continue;
       total++;
       if (moves.length < MAX_LISTED) moves.push({ id: row.id, before: row.priority, after });
@@ -133,38 +153,55 @@ const openTickets = ({ db }: Context, queue: string) =>
     return db.run('open_tickets', { queue, ...after, limit: BATCH });
   }, BATCH);
 
-/** @returns the tickets to which it was applied: those that had not changed since, under the settings of now */
+/** @returns the tickets to which it was applied, or that are held back: those that had not changed since, under the settings of now */
 async function apply(ctx: Context, name: string, rows: Item[]): Promise<Item[]> {
   const [queue] = await ctx.db.run('get_queue', { kind: 'ticket', name });
   if (!queue) return [];
-  const tickets = await outcomesOf(ctx, queue.rules, rows);
-  return ctx.db.move('apply_rules', { queue: name, settingsVersion: queue.settings_version, tickets });
+  const outcomes = await outcomesOf(ctx, ownerOf(queue), queue.rules, rows);
+  const under = { queue: name, settingsVersion: queue.settings_version };
+  const ruled = outcomes.filter((outcome) => !(outcome instanceof SchemaError));
+  const applied = ruled.length > 0 ? await ctx.db.move('apply_rules', { ...under, tickets: ruled }) : [];
+  const failed = rows.flatMap(({ id, version }, n) => {
+    const outcome = outcomes[n];
+    if (!(outcome instanceof SchemaError)) return [];
+    const { message, retryAfter = AGAIN_SECONDS } = outcome;
+    return [{ id, version, error: `its rules cannot be evaluated: ${message}`, seconds: Math.max(60, retryAfter) }];
+  });
+  if (failed.length === 0) return applied;
+  ctx.log.warn({ queue: name, tickets: failed.length, err: failed[0]?.error }, 'tickets are held back');
+  return [...applied, ...(await ctx.db.move('hold_back', { ...under, tickets: failed }))];
 }
 
-async function outcomesOf(ctx: Context, rules: Rule[], rows: Item[]): Promise<RuledTicket[]> {
-  const fits = await fitsOf(ctx, rules, rows);
+async function outcomesOf(
+  ctx: Context,
+  owner: string,
+  rules: Rule[],
+  rows: Item[],
+): Promise<(RuledTicket | SchemaError)[]> {
+  const fits = await fitsOf(ctx, owner, rules, rows);
   const numbered = rules.map((rule, r) => ({ rule, r }));
   return rows.map((row, n) => {
-    const fitting = numbered.filter(({ r }) => fits[n]?.[r]);
+    const fit = fits[n] ?? [];
+    if (fit instanceof SchemaError) return fit;
+    const fitting = numbered.filter(({ r }) => fit[r]);
     return outcome(row, fitting);
   });
 }
 
-/** Which rule fits which ticket. A rule that cannot be applied to a ticket in time doesn't fit it. */
-async function fitsOf(ctx: Context, rules: Rule[], rows: Item[]): Promise<boolean[][]> {
+/** For each ticket which rules fit it, or why that cannot be said: in time they are not evaluated. */
+async function fitsOf(ctx: Context, owner: string, rules: Rule[], rows: Item[]): Promise<(boolean[] | SchemaError)[]> {
   if (rules.length === 0) return rows.map(() => []);
   try {
     const misfits = await ctx.schemas.check(
+      owner,
       rules.map((rule) => rule.when),
       rows.map(seen),
     );
     return misfits.map((of) => of.map((found) => found.length === 0));
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
-    if (rows.length > 1) return (await Promise.all(rows.map((row) => fitsOf(ctx, rules, [row])))).flat();
-    if (rules.length > 1) return [(await Promise.all(rules.map((rule) => fitsOf(ctx, [rule], rows)))).flat(2)];
-    ctx.log.warn({ ticket: rows[0]?.id, err: error.message }, 'a rule could not be applied to a ticket');
-    return [[false]];
+    if (rows.length === 1 || error.retryAfter !== undefined) return rows.map(() => error);
+    return (await Promise.all(rows.map((row) => fitsOf(ctx, owner, rules, [row])))).flat();
   }
 }
 

@@ -102,7 +102,7 @@ async function fitForm(
 ): Promise<number | null> {
   checkStatus(item, decision);
   if (!queue?.form) return null;
-  await checkDecision(ctx, queue.form, decision);
+  await checkDecision(ctx, queue, queue.form, decision);
   return queue.settings_version;
 }
 

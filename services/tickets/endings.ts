@@ -190,12 +190,12 @@ async function misfits(ctx: Context, entries: Entry[]): Promise<{ problems: Map<
     const item = tickets.get(entry.id);
     if (!item) continue;
     if (!known.has(item.queue)) known.set(item.queue, await queues.get(ctx, 'ticket', item.queue));
-    const form = known.get(item.queue)?.form;
+    const queue = known.get(item.queue);
     const decision = entry.result;
     try {
       checkEntry('decision', decision);
       checkStatus(item, decision);
-      if (form) await checkDecision(ctx, form, decision);
+      if (queue?.form) await checkDecision(ctx, queue, queue.form, decision);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       found.set(entry, error);

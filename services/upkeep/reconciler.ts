@@ -62,6 +62,7 @@ async function round(ctx: Context, rounds: Rounds): Promise<void> {
   if (namespace === undefined) return;
   const { done, timeline } = only(await db.run('is_reconciled'));
   const store = `${namespace}/${timeline}`;
+  await db.run('use_store', { node: ctx.node, store });
   // only when it changes under this process: two namespaces on one database must not take turns
   const noticed = store === rounds.store ? undefined : (await db.run('notice_store', { store }))[0];
   if (noticed && !noticed.first)

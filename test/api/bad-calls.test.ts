@@ -83,7 +83,7 @@ const FAR_CURSORS = [
 // the feed and the stream have no pages
 const withPages = endpoints.filter((e) => e.query && !['/v1/stream', '/v1/feed'].includes(e.path));
 test.each(withPages.map((e) => [nameOf(e), e] as const))('%s: limits and cursors', async (name, e) => {
-  const cursors = ['nonsense', '%00', x(501), '!', ...ODD_CURSORS];
+  const cursors = ['nonsense', '2024-02-30T00:00:00.000Z_1', '%00', x(501), '!', ...ODD_CURSORS];
   for (const query of [...LIMITS.map((limit) => `limit=${limit}`), ...cursors.map((cursor) => `cursor=${cursor}`)])
     expectProblem(await api.get(`${pathOf(e)}?${query}`), `${name} ?${query.slice(0, 100)}`, 'invalid_request');
   for (const cursor of FAR_CURSORS) {

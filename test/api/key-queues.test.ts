@@ -52,7 +52,7 @@ describe('keys over the API', () => {
     const wrong = [
       ...[{}, { role: 'king' }, { role: 'reviewer' }, { role: 'agent', queues: [] }, { role: 'agent', name: 'a b' }],
       ...['a*b', '*a'].map((queue) => ({ role: 'agent', queues: [queue] })),
-      { role: 'agent', expiresAt: 'soon' },
+      ...['soon', '2024-01-31T00:00:00Z'].map((expiresAt) => ({ role: 'agent', expiresAt })),
     ];
     for (const body of wrong) expectProblem(await api.post('/v1/keys', body), JSON.stringify(body), 'invalid_request');
     for (const role of ['producer', 'agent', 'consumer'])

@@ -58,6 +58,11 @@ describe('help', () => {
     expect(helps.get('export')?.stdout).toMatch(/"file",\s+"postgres",\s+"elasticsearch"/);
   });
 
+  test('a reader of its output who leaves first is no failure', async () => {
+    const { stderr } = await run(['bash', '-c', `node ${join(ROOT, 'cli/docket.mjs')} start --help | true`]);
+    expect(stderr).toBe('');
+  });
+
   test('it starts nothing: no folder, no listener, and neither Temporal nor pg is loaded', async () => {
     for (const [path, { stderr }] of helps) expect([path, stderr]).toEqual([path, 'loaded commander\n']);
     expect(existsSync(data)).toBe(false);

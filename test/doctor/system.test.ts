@@ -4,7 +4,7 @@ import { EDITION } from '../../db/edition.ts';
 import { eventually } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
 import { lastingPort } from '../support/ports.ts';
-import { startTestSystem } from '../support/system.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
 
 const system = await startTestSystem({ LOG_LEVEL: 'silent' });
 const doctor = testDoctor(system, 100);
@@ -87,6 +87,17 @@ test('reconciliation: Temporal has another store than the one that was filled', 
     expect.stringMatching(/^store: Temporal has another store/),
   ]);
   await sql('update reconciliation set store = $1', [store]);
+});
+
+test('processes: a worker has another namespace than the others', async () => {
+  const other = await testStores();
+  const stores = { ...other, databaseUrl: system.databaseUrl };
+  const astray = await startTestSystem({}, { stores, role: 'worker' });
+  const { node } = astray.running.runtime;
+  const found = await eventually(async () => (await doctor.findings()).processes?.examples, 60_000);
+  expect(found).toEqual([`worker ${node}: has another Temporal, or not ${system.namespace}`]);
+  await astray.stop();
+  await sql('delete from node where id = $1', [node]);
 });
 
 test('processes and schema: nothing is alive; a later version has migrated, and no other check is made', async () => {

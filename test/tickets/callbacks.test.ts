@@ -113,7 +113,9 @@ test('S0.10 a ticket without a callback has no deliveries', async () => {
 /** This machine and its network, in the ways in which hosts are written. */
 const HOSTS = [
   ...'127.0.0.1 127.255.255.254 2130706433 0177.0.0.1 0x7f.0.0.1 0x7f000001 0 0.0.0.0 10.0.0.1 172.16.0.1'.split(' '),
-  ...'172.31.255.255 192.168.1.1 100.64.0.1 198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 [::1] [::]'.split(' '),
+  ...'168.63.129.16 [::ffff:168.63.129.16] 172.31.255.255 192.168.1.1 100.64.0.1 198.18.0.1 224.0.0.1 240.0.0.1 255.255.255.255 [::1] [::]'.split(
+    ' ',
+  ),
   ...'[::127.0.0.1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:10.0.0.1] [0:0:0:0:0:ffff:7f00:1]'.split(' '),
   ...'[64:ff9b::7f00:1] [2002:7f00:1::] [fe80::1] [fc00::1] [fd12:3456::1] [fec0::1] [ff02::1] localhost'.split(' '),
   ...'LOCALHOST:3000 localhost. LOCALHOST. api.localhost a.localhost printer.local db.internal'.split(' '),

@@ -155,6 +155,37 @@ test('S0.2 a rule that is wrong is refused and named', async () => {
   }
 });
 
+/** A condition that takes more time than there is, for tickets whose body has the field `dear`. */
+const dear = () => {
+  const step = (n: number) => ({ allOf: [{ $ref: `#/$defs/d${n}` }, { $ref: `#/$defs/d${n}` }] });
+  const $defs = Object.fromEntries(repeat(40, (n) => [`d${n}`, n < 39 ? step(n + 1) : {}]));
+  return { $defs, properties: { body: { properties: { dear: step(0) } } } };
+};
+
+test('S0.2 a ticket whose rules run out of time is held back, marked, and free when the rules are changed', async () => {
+  await configure('dear', { rules: [{ when: dear(), requires: ['senior'] }] });
+  await configure('beside', { rules: [streamer] });
+  const adding = addMany('dear', [
+    ...repeat(20, (n) => ({ id: `dear-${n}`, body: { dear: 1 } })),
+    ...[{ id: 'cheap', body: {} }],
+  ]);
+  const parked = async () => Number(/^docket_parked_items (\d+)$/m.exec((await api.get('/metrics')).body)?.[1]);
+  // a neighbour does not wait for all of them
+  await add('beside', { id: 'beside', body: { kind: 'streamer' } });
+  await eventually(async () => (await ticket('beside')).priority === 100);
+  expect(await parked()).toBeLessThan(20);
+  await adding;
+  await eventually(async () => (await parked()) >= 20, 60_000);
+  expect(await last('dear-0')).toMatchObject({ type: 'parked', data: { error: expect.stringContaining('its rules') } });
+  expect((await claim('dear', 'anyone', { count: 50 })).tickets.filter((t: Json) => t.id !== 'cheap')).toEqual([]);
+  // the queue has used up its time, and its settings can be changed all the same
+  await configure('dear', { rules: [{ when: {}, requires: ['senior'] }], maxHeld: 50 });
+  expect(await parked()).toBe(0);
+  expect((await claim('dear', 'anyone', { count: 50 })).tickets).toEqual([]);
+  const { tickets } = await claim('dear', 'expert', { count: 50, skills: ['senior'] });
+  expect(tickets.length).toBeGreaterThanOrEqual(20);
+}, 120_000);
+
 test('S0.2 tickets added while rules change end up under the newest', async () => {
   for (let round = 0; round < 5; round++) {
     const queue = `race-${round}`;
