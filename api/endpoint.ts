@@ -73,6 +73,8 @@ export interface ApiBindings {
   outgoing: ServerResponse;
   /** Whom bytes are counted for: a key's id; undefined: the caller is not known. */
   caller?: string;
+  /** The name that the caller's key is bound to, for the log. */
+  subject?: string | null;
 }
 export type ApiContext = HonoContext<{ Bindings: ApiBindings }>;
 
@@ -236,6 +238,7 @@ async function authorise(api: Api, e: AnyEndpoint, c: ApiContext): Promise<Calle
     ? await auth.ticketCaller(ticket)
     : await auth.caller(c.req.header('authorization'), c.env.incoming);
   c.env.caller = caller.id;
+  c.env.subject = caller.subject;
   if (caller.role !== 'admin' && !e.roles.includes(caller.role))
     throw new Problem('forbidden', `a ${caller.role} key may not do this`);
   return caller;

@@ -33,6 +33,8 @@ export interface Route {
 }
 
 const PER_ANSWER = { 'content-type': '', 'x-request-id': '' };
+/** Asked every few seconds by what watches a process. */
+const PROBES = new Set(['/livez', '/readyz', '/metrics']);
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /**
@@ -55,12 +57,20 @@ export async function framing(api: Api, guard: Guard) {
       const ms = performance.now() - start;
       const [method, { path }, { status }] = [c.req.method, route, answer];
       api.metrics.calls.observe({ method, route: path, status }, ms / 1000);
-      api.ctx.log.info({ requestId, method, route: path, status, ms: Math.round(ms * 10) / 10 }, 'request');
+      const line = { requestId, method, route: path, status, ms: Math.round(ms * 10) / 10, ...involved(c) };
+      api.ctx.log[PROBES.has(path) ? 'debug' : 'info'](line, 'request');
       return answer;
     };
     if (!tracing) return handle;
     return (c: ApiContext) => tracing.call(`${c.req.method} ${route.path}`, c.env.incoming.headers, () => handle(c));
   };
+}
+
+/** Who has called, from where, and about what: the names in the path. */
+function involved(c: ApiContext) {
+  const { caller, subject, incoming } = c.env;
+  const item = Object.values(c.req.param()).join('/') || undefined;
+  return { key: caller, subject: subject ?? undefined, item, address: incoming.socket.remoteAddress };
 }
 
 /** Hono's security headers, read once because they are the same for each answer. */

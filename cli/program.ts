@@ -44,6 +44,7 @@ docket COMMAND --help has the options, environment variables and examples of a c
   addProcesses(program);
   addStores(program);
   addMoving(program);
+  addSecrets(program);
   addDoctor(program);
   addKeys(program);
   addExport(program);
@@ -107,6 +108,17 @@ Needed only after a restore that Docket cannot notice, see docs/operations.md.`,
       ['docket reconcile', 'of the docket start that has its data in .docket'],
       ['DATABASE_URL=postgres://docket:secret@db/docket docket reconcile', 'of servers of yours'],
     ],
+  });
+}
+
+function addSecrets(program: Command): void {
+  add(program, 'reseal', async () => (await import('./reseal.ts')).resealCommand, {
+    summary: 'seal all secrets of callbacks with a new key',
+    description: `Seals every stored secret of a callback with the first key of DOCKET_SECRETS_KEY, also those
+that are not sealed yet. Processes that run need the new key first. It may be repeated and
+interrupted; afterwards the old key is not needed any more.`,
+    reads: [...DATABASE, 'DOCKET_SECRETS_KEY'],
+    examples: [['DOCKET_SECRETS_KEY=new,old docket reseal', 'of the docket start that has its data in .docket']],
   });
 }
 

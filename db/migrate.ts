@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { Connection, connectionTo, needSessions, UnfitDatabaseError } from './connecting.ts';
 import { EDITION, MIN_COMPATIBLE } from './edition.ts';
 import { sqlFiles } from './load.ts';
 
@@ -44,28 +45,22 @@ export class SchemaAheadError extends Error {
   }
 }
 
-/** The server lacks features that the migrations use. */
-export class ServerTooOldError extends Error {
-  constructor(version: string) {
-    super(`PostgreSQL ${version} is too old, Docket needs ${OLDEST_SERVER} or newer`);
-  }
-}
-
 /**
  * Brings the schema up to date: numbered migrations once each, in order, then every file of
  * db/functions whose text changed. Each step is its own transaction; an advisory lock keeps two
  * processes from doing it at once. Functions that no file defines any more are dropped once no
  * compatible edition calls them.
  * @returns the names of the steps that were applied
- * @throws ServerTooOldError, having changed nothing
+ * @throws UnfitDatabaseError, having changed nothing
  * @throws SchemaAheadError, having changed nothing, when a later version has migrated the database
  * @throws when an applied migration's text was changed afterwards
  */
 export async function migrate(url: string, log: (line: string) => void = () => {}): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  const client = new Connection(connectionTo(url, { options: '-c statement_timeout=0' }));
   await client.connect();
   try {
     await checkServer(client);
+    await needSessions(url);
     await client.query('select pg_advisory_lock($1)', [MIGRATE_LOCK]);
     await client.query(`create table if not exists schema_step (
       name text primary key, hash text not null, applied_at timestamptz not null default clock_timestamp())`);
@@ -98,11 +93,20 @@ export async function migrate(url: string, log: (line: string) => void = () => {
 }
 
 async function checkServer(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ number: string; version: string }>(
-    `select current_setting('server_version_num') as number, current_setting('server_version') as version`,
+  const { rows } = await client.query<{ number: string; version: string; encoding: string }>(
+    `select current_setting('server_version_num') as number, current_setting('server_version') as version,
+            current_setting('server_encoding') as encoding`,
   );
-  const [{ number, version } = { number: '', version: '' }] = rows;
-  if (Number(number) < OLDEST_SERVER * 10_000) throw new ServerTooOldError(version);
+  const [{ number, version, encoding } = { number: '', version: '', encoding: '' }] = rows;
+  if (Number(number) < OLDEST_SERVER * 10_000)
+    throw new UnfitDatabaseError(
+      `PostgreSQL ${version} is too old, Docket needs ${OLDEST_SERVER} or newer; name a newer server`,
+    );
+  if (encoding !== 'UTF8')
+    throw new UnfitDatabaseError(
+      `the database has the encoding ${encoding}, which cannot hold all characters, and Docket needs UTF8; name one made ` +
+        'by createdb --encoding=UTF8 --template=template0',
+    );
 }
 
 /**

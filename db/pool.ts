@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Change, Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
+import { Connection, connectionTo, READ_ONLY } from './connecting.ts';
 import { loadStatements, type Statement } from './load.ts';
 import { bounded } from './pages.ts';
 import { rowsOf, types } from './rows.ts';
@@ -99,16 +100,17 @@ const listConnections = (max: number) => Math.ceil(max / 5);
 
 /** Every statement has a time limit, so that a lost server blocks no caller for ever. */
 export function openDb({ url, node, max = 20, onError = () => {}, onMove = () => {} }: DbOptions): Db {
-  const base = { connectionString: url, types, keepAlive: true, application_name: `docket ${node}` };
-  const pool = new pg.Pool({
-    ...base,
+  const open = (more: pg.PoolConfig) =>
+    new pg.Pool({
+      ...connectionTo(url, { types, application_name: `docket ${node}`, ...more }),
+      Client: Connection as never,
+    });
+  const pool = open({
     max,
-    connectionTimeoutMillis: 10_000,
     query_timeout: 60_000,
     options: `-c statement_timeout=55000 -c idle_in_transaction_session_timeout=60000 ${STEADY}`,
   });
-  const lists = new pg.Pool({
-    ...base,
+  const lists = open({
     max: listConnections(max),
     connectionTimeoutMillis: LIST_WAIT_MS,
     query_timeout: LIST_MS * 2,
@@ -182,6 +184,7 @@ async function transact<T>(
       return [result, commits];
     } catch (error) {
       await client.query('rollback').catch(discard);
+      if ((error as pg.DatabaseError).code === READ_ONLY) discard(error as Error);
       throw error;
     }
   });

@@ -374,7 +374,7 @@ export interface Statements {
   start_delivery_later: { params: { kind: string; id: string; n: number }; row: never };
   delivery_started: { params: { kind: string; id: string; n: number }; row: never };
   open_invitation: { params: { id: string; n: number }; row: { juror: string; expires_at: Date } };
-  server_facts: { params: {}; row: { version: string; fsync: string; full_page_writes: string; synchronous_commit: string; isolation: string } };
+  server_facts: { params: {}; row: { version: string; fsync: string; full_page_writes: string; synchronous_commit: string } };
   recorded_edition: { params: {}; row: { edition: number; min_compatible: number } };
   present_objects: { params: {}; row: { name: string } };
   broken_objects: { params: {}; row: { id: string; says: string | null } };
@@ -383,7 +383,6 @@ export interface Statements {
   stuck_receivers: { params: { attempts: number; limit: number }; row: { id: string; n: number; says: string | null } };
   dead_letters: { params: { limit: number }; row: { id: string; n: number; says: string | null } };
   reconciling: { params: {}; row: { store: string; stage: string | null; started_at: Date } };
-  sealed_with: { params: { all: boolean }; row: { name: string; what: string; n: number } };
   driven_part: { params: { afterKind: string; afterId: string; limit: number }; row: { kind: Columns['driven_part.kind']; id: string; wanted: boolean | null } };
   still_driven: { params: { kinds: (string | null)[]; ids: (string | null)[] }; row: { kind: Columns['item.kind']; id: string } };
   needless_items: { params: { kinds: (string | null)[]; ids: (string | null)[]; seconds: number }; row: { kind: Columns['needless_items.kind']; id: string; present: boolean } };
@@ -562,6 +561,9 @@ export interface Statements {
   get_schedule: { params: { topic: string; name: string }; row: ScheduleRow };
   list_schedules: { params: { topic: string; before?: number | null; limit: number }; row: ScheduleRow };
   delete_schedule: { params: { topic: string; name: string }; row: { name: string } };
+  sealed_with: { params: { all: boolean }; row: { name: string; what: string; n: number } };
+  secrets_to_reseal: { params: { after: string; name: string }; row: { secret: string } };
+  reseal: { params: { old: (string | null)[]; new: (string | null)[] }; row: { n: number }; moves: 'unseen' };
   add_session: { params: { hash: Uint8Array; seconds: number; keyId: string }; row: { expires_at: Date; seconds: number } };
   get_session: { params: { hash: Uint8Array }; row: { key_id: string; expires_at: Date } };
   end_session: { params: { hash: Uint8Array }; row: never };

@@ -1,5 +1,6 @@
 import { type Db, openDb } from '../db/pool.ts';
 
+export { Connection, connectionTo, wrongSettings } from '../db/connecting.ts';
 export { migrate, SchemaAheadError, schemaState } from '../db/migrate.ts';
 export { dump } from '../db/moving/dump.ts';
 export { checkDump } from '../db/moving/file.ts';

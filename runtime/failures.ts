@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
-import { ServerTooOldError } from '../db/migrate.ts';
+import { POOLED, READ_ONLY, UnfitDatabaseError } from '../db/connecting.ts';
+import { urlsOf } from '../domain/database-url.ts';
 
 // Errors for the terminal, one line each: the setting, what is wrong with it, and what to do.
 // Users, hosts and ports may be in it; passwords and keys never are.
@@ -32,6 +33,11 @@ export const reasonOf = (error: unknown): string =>
 
 /** The host and port of a database URL, or the folder of its socket, without user and password. */
 function placeOf(url: string): string {
+  const [first = url, ...others] = urlsOf(url).map(hostOf);
+  return [first, ...others].join(', ');
+}
+
+function hostOf(url: string): string {
   // a user without a host is no URL, but means the local server
   const text = url.replace('@/', '@localhost/');
   if (!URL.canParse(text)) return 'the address given';
@@ -50,6 +56,7 @@ const STATES: Record<string, (setting: string) => string> = {
   42501: () => 'make its user the owner of the database',
   53300: () => 'raise max_connections there, or set DOCKET_POOL lower',
   '57P03': () => 'try again',
+  [READ_ONLY]: (setting) => `wait until it accepts writes, or name the server that does in ${setting}`,
   '42P01': () => 'run docket migrate first',
   42883: () => 'run docket migrate first',
 };
@@ -71,7 +78,8 @@ export function databaseFailure(error: unknown, { url, setting, todo: start }: D
   const server = `PostgreSQL at ${placeOf(url)}`;
   const { message = '' } = error as Error;
   const say = (text: string) => new Error(`${setting}: ${text}`, { cause: error });
-  if (error instanceof ServerTooOldError) return say(`${message}; name a newer server in ${setting}`);
+  if (error instanceof UnfitDatabaseError) return say(`${message} in ${setting}`);
+  if (message.includes('unsupported startup parameter')) return say(`${POOLED} in ${setting} (${message})`);
   const todo = STATES[codeOf(error)];
   if (todo) return say(`${server} answers "${message}"; ${todo(setting)}`);
   if (message.includes('client password must be'))

@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { Connection, connectionTo, needSessions } from '../db/connecting.ts';
 import type { Log } from './log.ts';
 
 /** A hint to other processes after a commit; a slow poll makes up for each lost one. */
@@ -57,6 +58,7 @@ export class Bus {
   }
 
   async start(): Promise<void> {
+    await needSessions(this.#o.url);
     await this.#listen();
   }
 
@@ -100,12 +102,10 @@ export class Bus {
   }
 
   async #listen(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.#o.url,
-      keepAlive: true,
-      connectionTimeoutMillis: 5_000,
-      application_name: `docket ${this.#o.node} listen`,
-    });
+    const name = `docket ${this.#o.node} listen`;
+    const client = new Connection(
+      connectionTo(this.#o.url, { connectionTimeoutMillis: 5_000, application_name: name }),
+    );
     this.#client = client;
     client.on('notification', ({ payload }) => {
       const hint = hintOf(payload);

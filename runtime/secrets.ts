@@ -59,6 +59,11 @@ export class Secrets {
     return { ...callback, secret };
   }
 
+  /** The name of the key that seals; undefined: none does. */
+  get sealing(): string | undefined {
+    return this.#keys.keys().next().value;
+  }
+
   /** Whether a key of that name is known. */
   has(name: string): boolean {
     return this.#keys.has(name);

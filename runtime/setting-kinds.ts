@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { urlsOf } from '../domain/database-url.ts';
 
 // What settings may be: each reads a string of the environment.
 
@@ -32,7 +33,7 @@ export const DATABASE_URL_FORM =
   'must be a URL such as postgres://user:password@host:5432/database, with special characters of the password as %40, %2F';
 /** A host may be left out, for a socket; behind a user that alone makes it no URL. */
 export const isDatabaseUrl = (url: string) =>
-  /^postgres(ql)?:\/\//.test(url) && URL.canParse(url.replace('@/', '@localhost/'));
+  /^postgres(ql)?:\/\//.test(url) && urlsOf(url).every((each) => URL.canParse(each.replace('@/', '@localhost/')));
 
 /** As it stands in a Content-Security-Policy, where anything else could say something of its own. */
 export const ImageHost = z

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
-import { schemaState } from '../../runtime/database.ts';
+import { schemaState, wrongSettings } from '../../runtime/database.ts';
 import * as figures from '../../services/figures/figures.ts';
 import { perContext } from '../../services/shared/context.ts';
 import type { Api } from '../api.ts';
@@ -8,7 +8,7 @@ import { answer, endpoint, ok } from '../endpoint.ts';
 import { shared } from '../metrics.ts';
 import { checkTemporal, isFollowed, orAfterLimit } from '../reachable.ts';
 
-const Word = z.enum(['ok', 'unreachable', 'outdated', 'too_new', 'unknown']);
+const Word = z.enum(['ok', 'unreachable', 'read_only', 'misconfigured', 'outdated', 'too_new', 'unknown']);
 const words = { postgres: Word, schema: Word, temporal: Word };
 
 export const livez = endpoint('getLiveness', 'GET /livez', {
@@ -24,7 +24,11 @@ export const livez = endpoint('getLiveness', 'GET /livez', {
 /** What is known of both stores: probes that come at once share it. */
 const stores = perContext((ctx) =>
   shared(() =>
-    Promise.all([orAfterLimit(schemaState(ctx.db.pool), 'unreachable' as const), checkTemporal(ctx)] as const),
+    Promise.all([
+      orAfterLimit(schemaState(ctx.db.pool), 'unreachable' as const),
+      orAfterLimit(wrongSettings(ctx.db.pool), 'unreachable' as const),
+      checkTemporal(ctx),
+    ]),
   ),
 );
 
@@ -40,10 +44,13 @@ export const readyz = endpoint('getReadiness', 'GET /readyz', {
     503: z.object({ status: z.literal('unavailable'), ...words }),
   },
   async handle({ api }) {
-    const [schema, temporal] = await stores(api.ctx)();
-    const postgres = schema === 'unreachable' ? 'unreachable' : 'ok';
+    const [schema, wrong, temporal] = await stores(api.ctx)();
+    const reached = schema !== 'unreachable' && wrong !== 'unreachable';
+    const isReadOnly = reached && wrong.some(({ name }) => name === 'transaction_read_only');
+    const isWrong = reached && wrong.length > 0;
+    const postgres = !reached ? 'unreachable' : isReadOnly ? 'read_only' : isWrong ? 'misconfigured' : 'ok';
     api.reached.temporal ||= temporal === 'ok';
-    const found = { postgres, schema: postgres === 'ok' ? schema : 'unknown', temporal } as const;
+    const found = { postgres, schema: reached ? schema : 'unknown', temporal } as const;
     const ready = postgres === 'ok' && schema === 'ok' && api.reached.temporal;
     if (!ready) return answer(503, { status: 'unavailable' as const, ...found });
     const works = temporal === 'ok' && (await isFollowed(api.ctx));

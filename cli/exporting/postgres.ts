@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { Connection, connectionTo } from '../../runtime/database.ts';
 import { databaseFailure } from '../../runtime/failures.ts';
 import { isUnavailable } from '../../services/shared/problems.ts';
 import { type Target, Transient } from './target.ts';
@@ -10,13 +11,7 @@ import { type Target, Transient } from './target.ts';
  * @throws Transient when it cannot be reached; Error with its message when it refuses
  */
 export async function openPostgres(url: string, table: string): Promise<Target> {
-  const client = new pg.Client({
-    connectionString: url,
-    keepAlive: true,
-    connectionTimeoutMillis: 10_000,
-    query_timeout: 60_000,
-    application_name: 'docket export',
-  });
+  const client = new Connection(connectionTo(url, { query_timeout: 60_000, application_name: 'docket export' }));
   // the next statement fails on a lost connection
   client.on('error', () => {});
   const failed = (error: unknown) => {

@@ -30,7 +30,14 @@ async function* partsOf(url: string, docket: string): AsyncGenerator<Buffer> {
     yield headerLine({ docket, ...schema, at: rows[0]?.at ?? '' });
     for (const table of await tablesIn(client)) {
       yield tableLine(table);
-      yield* client.query(to(copyOf(table))) as AsyncIterable<Buffer>;
+      const rows = client.query(to(copyOf(table)));
+      yield* rows as AsyncIterable<Buffer>;
+      const { name } = table;
+      const there = await client.query<{ n: string }>(`select count(*) as n from ${pg.escapeIdentifier(name)}`);
+      if (rows.rowCount !== Number(there.rows[0]?.n))
+        throw new Error(
+          `${name} has ${there.rows[0]?.n} rows, and ${rows.rowCount} were written: the dump is not complete`,
+        );
       yield END_OF_ROWS;
     }
     for (const sequence of await sequencesIn(client)) yield sequenceLine(sequence);

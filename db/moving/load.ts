@@ -42,7 +42,7 @@ export async function load(
     await migrate(url, log);
     await lockTables(client);
     await needEmpty(client);
-    const rows = await fill(client, reader);
+    const rows = await fill(client, reader, name);
     await client.query('commit');
     await client.query(`analyze ${listed(MOVED)}`);
     return { ...header, rows };
@@ -67,7 +67,7 @@ function checkSchema({ docket, edition, migrations }: Header, name: string): voi
 async function needEmpty(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_class c
-      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname = any ($1) order by 1`,
+      where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname = any ($1) order by 1`,
     [EMPTY],
   );
   if (rows.length === 0) return;
@@ -99,7 +99,7 @@ async function lockTables(client: pg.Client): Promise<void> {
   }
 }
 
-async function fill(client: pg.Client, reader: DumpReader): Promise<Map<string, number>> {
+async function fill(client: pg.Client, reader: DumpReader, name: string): Promise<Map<string, number>> {
   const rows = new Map<string, number>();
   const own = await client.query<{ epoch: string | null; store: string | null }>(
     'select (select max(epoch) from log_shard) as epoch, (select store from reconciliation) as store',
@@ -107,18 +107,20 @@ async function fill(client: pg.Client, reader: DumpReader): Promise<Map<string, 
   // they write the consequences of a change, which are in the dump
   const { rows: triggered } = await client.query<{ name: string }>(
     `select distinct c.relname as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
-      where c.relnamespace = 'public'::regnamespace and c.relname = any ($1) and not t.tgisinternal`,
+      where c.relnamespace = current_schema()::regnamespace and c.relname = any ($1) and not t.tgisinternal`,
     [MOVED],
   );
   const triggers = async (how: 'enable' | 'disable') => {
-    for (const { name } of triggered) await client.query(`alter table ${listed([name])} ${how} trigger user`);
+    for (const { name: table } of triggered) await client.query(`alter table ${listed([table])} ${how} trigger user`);
   };
   await triggers('disable');
-  for (const name of NEVER_EMPTY) await client.query(`delete from ${listed([name])}`);
+  for (const table of NEVER_EMPTY) await client.query(`delete from ${listed([table])}`);
   for (let line = await reader.line(); line.word !== 'end'; line = await reader.line()) {
     if (line.word === 'table') rows.set(line.name, await copy(client, line, reader));
     if (line.word === 'sequence') await client.query('select setval($1::regclass, $2::bigint)', [line.name, line.last]);
   }
+  const missing = MOVED.filter((name) => !rows.has(name));
+  if (missing.length > 0) throw new DumpFileError(`${name} has no rows of ${missing.join(', ')}; make the dump again`);
   await triggers('enable');
   await handOver(client, own.rows[0] ?? { epoch: null, store: null });
   return rows;

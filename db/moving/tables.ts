@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { Connection, connectionTo } from '../connecting.ts';
 import { EDITION } from '../edition.ts';
 import { ownMigrations } from '../migrate.ts';
 import { schemaObjects } from '../objects.ts';
@@ -30,19 +31,12 @@ export const INSTEAD: Record<string, Record<string, string>> = {
   notice: { xid: 'null', snap: 'null' },
 };
 
-/** Values have the same text under all settings of a server, and no time limit ends the copying of millions of rows. */
-const OPTIONS =
-  '-c datestyle=iso -c extra_float_digits=3 -c statement_timeout=0 -c idle_in_transaction_session_timeout=0';
+/** Numbers keep all digits, and no time limit ends the copying of millions of rows. */
+const OPTIONS = '-c extra_float_digits=3 -c statement_timeout=0 -c idle_in_transaction_session_timeout=0';
 
 /** A connection for one long piece of work. */
 export async function connect(url: string, name: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    application_name: name,
-    options: OPTIONS,
-  });
+  const client = new Connection(connectionTo(url, { application_name: name, options: OPTIONS }));
   // the next statement fails on a lost connection
   client.on('error', () => {});
   await client.connect();
@@ -72,10 +66,13 @@ export async function tablesIn(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `select table_name as name, array_agg(column_name::text order by ordinal_position) as columns
        from information_schema.columns
-      where table_schema = 'public' and table_name = any ($1) and is_generated = 'NEVER'
+      where table_schema = current_schema() and table_name = any ($1) and is_generated = 'NEVER'
       group by table_name order by table_name`,
     [MOVED],
   );
+  const missing = MOVED.filter((name) => !rows.some((table) => table.name === name));
+  if (missing.length > 0)
+    throw new Error(`the schema has no table ${missing.join(', ')}: name the one of Docket first in the search_path`);
   return rows;
 }
 
@@ -83,10 +80,10 @@ export async function tablesIn(client: pg.Client): Promise<Table[]> {
 export async function sequencesIn(client: pg.Client): Promise<Sequence[]> {
   const { rows } = await client.query<Sequence>(
     `select s.sequencename as name, s.last_value::text as last from pg_sequences s
-      where s.schemaname = 'public' and s.last_value is not null
+      where s.schemaname = current_schema() and s.last_value is not null
         and (s.sequencename = any ($1) or s.sequencename in (
           select split_part(pg_get_serial_sequence(c.table_name, c.column_name), '.', 2) from information_schema.columns c
-           where c.table_schema = 'public' and c.table_name = any ($2) and c.is_identity = 'YES'))
+           where c.table_schema = current_schema() and c.table_name = any ($2) and c.is_identity = 'YES'))
       order by s.sequencename`,
     [named('sequence'), MOVED],
   );

@@ -2,11 +2,10 @@
 -- pending or failed, or the server's own views.
 
 -- name: server_facts
--- not null: version, fsync, full_page_writes, synchronous_commit, isolation
+-- not null: version, fsync, full_page_writes, synchronous_commit
 select current_setting('server_version') as version, current_setting('fsync') as fsync,
        current_setting('full_page_writes') as full_page_writes,
-       current_setting('synchronous_commit') as synchronous_commit,
-       current_setting('default_transaction_isolation') as isolation;
+       current_setting('synchronous_commit') as synchronous_commit;
 
 -- name: recorded_edition
 select edition, min_compatible from schema_edition;
@@ -16,25 +15,25 @@ select edition, min_compatible from schema_edition;
 -- All that the schema consists of but functions, as db/objects.ts names it.
 select case c.relkind when 'r' then 'table ' when 'v' then 'view '
                       when 'S' then 'sequence ' else 'index ' end || c.relname as name
-  from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v', 'S', 'i')
+  from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'v', 'S', 'i')
 union all
-select 'constraint ' || o.conname from pg_constraint o where o.connamespace = 'public'::regnamespace
+select 'constraint ' || o.conname from pg_constraint o where o.connamespace = current_schema()::regnamespace
 union all
 select 'trigger ' || t.tgname from pg_trigger t join pg_class c on c.oid = t.tgrelid
- where c.relnamespace = 'public'::regnamespace and not t.tgisinternal;
+ where c.relnamespace = current_schema()::regnamespace and not t.tgisinternal;
 
 -- name: broken_objects
 -- not null: id
 -- Leftovers of an interrupted CREATE INDEX, a restore of data only, or manual changes: indexes that are not used,
 -- constraints that are not checked, triggers that do not fire; and missing functions of this release.
 select 'index ' || c.relname as id, 'is not valid' as says from pg_index x join pg_class c on c.oid = x.indexrelid
- where c.relnamespace = 'public'::regnamespace and not (x.indisvalid and x.indisready)
+ where c.relnamespace = current_schema()::regnamespace and not (x.indisvalid and x.indisready)
 union all
 select 'constraint ' || o.conname, 'is not validated' from pg_constraint o
- where o.connamespace = 'public'::regnamespace and not o.convalidated
+ where o.connamespace = current_schema()::regnamespace and not o.convalidated
 union all
 select 'trigger ' || t.tgname, 'is disabled' from pg_trigger t join pg_class c on c.oid = t.tgrelid
- where c.relnamespace = 'public'::regnamespace and not t.tgisinternal and t.tgenabled not in ('O', 'A')
+ where c.relnamespace = current_schema()::regnamespace and not t.tgisinternal and t.tgenabled not in ('O', 'A')
 union all
 select 'function ' || f.signature, 'is missing' from schema_function f
  where to_regprocedure(f.signature) is null and f.edition = (select edition from schema_edition);
@@ -97,25 +96,3 @@ select s.kind || '/' || s.queue as id, sum(s.n)::bigint as n,
 -- name: reconciling
 -- not null: store
 select store, stage, started_at from reconciliation;
-
--- name: sealed_with
--- not null: name, what, n
--- How many secrets of each sort are sealed with the key of each name (runtime/secrets.ts); those of items and reviews
--- only with :all: these need a full scan.
-select substring(s.secret from '^sealed:([0-9a-f]{8}):') as name, s.what, count(*)::integer as n
-  from (
-    select callback ->> 'secret' as secret,
-           case kind when 'ticket' then 'queues' when 'job' then 'topics' else 'courts' end as what
-      from queue
-    union all
-    select push ->> 'secret', 'pushes' from queue
-    union all
-    select invitation_callback ->> 'secret', 'courts'' invitations' from court
-    union all
-    select callback ->> 'secret', 'tasks' from task
-    union all
-    select callback ->> 'secret', 'reviews' from review where :all
-    union all
-    select callback ->> 'secret', 'items' from item where :all::boolean and callback is not null) s
- where s.secret like 'sealed:%'
- group by 1, 2 order by 1, 2;

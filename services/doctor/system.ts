@@ -1,6 +1,6 @@
 import { schemaObjects } from '../../db/objects.ts';
 import { only } from '../../db/pool.ts';
-import { schemaState } from '../../runtime/database.ts';
+import { schemaState, wrongSettings } from '../../runtime/database.ts';
 import {
   DELIVERY_TASK_QUEUE,
   QUEUE_ATTRIBUTE,
@@ -44,7 +44,7 @@ export const DATABASE_CHECKS: readonly Check[] = [
   {
     name: 'settings',
     severity: 'warning',
-    rule: 'PostgreSQL keeps what is committed, and isolates transactions as statements expect',
+    rule: 'PostgreSQL keeps what is committed, and has the settings that statements expect',
     advice: 'Change this in postgresql.conf and reload or restart PostgreSQL.',
     async look({ db }) {
       const f = only(await db.run('server_facts'));
@@ -59,9 +59,10 @@ export const DATABASE_CHECKS: readonly Check[] = [
         f.full_page_writes,
         'a crash of the machine destroys pages',
       );
-      const { synchronous_commit: commit, isolation } = f;
+      const { synchronous_commit: commit } = f;
       want(commit !== 'off', 'synchronous_commit', commit, 'a crash loses what was answered as done');
-      want(isolation === 'read committed', 'default_transaction_isolation', isolation, 'statements rely on it');
+      for (const { name, value, wanted } of await wrongSettings(db.pool))
+        want(false, name, value, `Docket relies on ${wanted}`);
       return found;
     },
   },

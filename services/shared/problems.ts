@@ -2,6 +2,7 @@ import { NamespaceNotFoundError } from '@temporalio/common';
 import { DatabaseError } from 'pg';
 import { SMALL_BODY } from '../../contract/common.ts';
 import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
+import { READ_ONLY } from '../../db/connecting.ts';
 import type { Log } from '../../runtime/log.ts';
 
 /** An answer that is an error: RFC 9457, with a stable code. Thrown by handlers, written by the app. */
@@ -100,14 +101,14 @@ export function unreachable(log: Log, error: unknown): Problem {
 const NETWORK = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']);
 /** A statement that ran into its time-out. */
 const CANCELLED = '57014';
-/** Connection exceptions, shutdown, too many connections, lock and statement time-outs, disk full. */
-const STORE_STATES = /^(08|57P|53|55P03|57014)/;
+/** Connection exceptions, shutdown, too many connections, lock and statement time-outs, disk full, a standby. */
+const STORE_STATES = /^(08|57P|53|55P03|57014|25006)/;
 
 /** Whether an error means that Postgres can't be reached or can't work now, not that the statement was wrong. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseError) return STORE_STATES.test(error.code ?? '');
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code !== undefined && NETWORK.has(code)) return true;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (NETWORK.has(code) || STORE_STATES.test(code)) return true;
+  if (error instanceof DatabaseError) return false;
   return /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Cannot use a pool after/i.test(
     message ?? '',
   );
@@ -118,6 +119,8 @@ export function problemFrom(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof DatabaseError && error.code === CANCELLED)
     return new Problem('unavailable', 'the database took too long to answer, ask for less or try again');
+  if ((error as { code?: unknown } | null)?.code === READ_ONLY)
+    return new Problem('unavailable', 'the database accepts no writes now, try again');
   if (isUnavailable(error))
     return new Problem('unavailable', 'the database cannot be reached or has no connection free, try again');
   return new Problem('internal', 'this is a bug; the request id helps to find it');

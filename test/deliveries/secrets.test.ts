@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../runtime/config.ts';
 import { Secrets } from '../../runtime/secrets.ts';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
+import { docket, expectFailure } from '../support/cli.ts';
 import { claimOne, eventually } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
 import { job } from '../support/jobs.ts';
@@ -102,6 +103,42 @@ test('S0.10 a key that is missing says so at the delivery, which is made when it
   await both.stop();
   const after = await startTestSystem({ DOCKET_SECRETS_KEY: fresh }, { stores });
   expect((await after.api.get('/v1/queues/moved')).body.callback).toEqual(callback);
+}, 180_000);
+
+test('S0.10 docket reseal seals all secrets with the new key, so that the old one is needed by nothing', async () => {
+  const { callback, received } = await startReceiver();
+  const own = await testStores();
+  const bareOne = await startTestSystem({}, { stores: own });
+  await configure(bareOne.api, 'never-sealed', { callback });
+  await bareOne.stop();
+  const before = await startTestSystem({ DOCKET_SECRETS_KEY: old }, { stores: own });
+  await configure(before.api, 'sealed', { callback });
+  await court(before.api, 'sealed', { callback, invitationCallback: callback });
+  await before.api.put('/v1/topics/sealed', { push: callback });
+  await add(before.api, 'sealed', { id: 'sealed', callback });
+  await put(before.api, 'sealed', { text: { status: 0 }, callback });
+  await addTemplate(before.api, 'plain');
+  await addTask(before.api, { id: 'sealed', executor: 'uid_tim', callback });
+  await before.stop();
+
+  const env = { DATABASE_URL: own.databaseUrl };
+  expectFailure(await docket(['reseal'], env), /DOCKET_SECRETS_KEY is not set/);
+  expectFailure(await docket(['reseal'], { ...env, DOCKET_SECRETS_KEY: fresh }), /put the keys .* behind the others/);
+  const keys = { ...env, DOCKET_SECRETS_KEY: `${fresh},${old}` };
+  expect(await docket(['reseal'], keys)).toMatchObject({ code: 0 });
+  // all is done already
+  expect((await docket(['reseal'], keys)).stdout).toMatch(/^0 callbacks are sealed anew/);
+  const secrets = new Secrets([Buffer.from(fresh, 'base64')]);
+  expect((await testDoctor(own).findings({ secrets, deep: true })).secrets).toBeUndefined();
+  const after = await startTestSystem({ DOCKET_SECRETS_KEY: fresh }, { stores: own });
+  for (const path of ['queues/never-sealed', 'queues/sealed', 'courts/sealed'])
+    expect((await after.api.get(`/v1/${path}`)).body.callback, path).toEqual(callback);
+  expect((await after.api.get('/v1/topics/sealed')).body.push).toMatchObject(callback);
+  expect((await decide(after.api, await claimOne(after.api, 'sealed', 'anna'))).status).toBe(200);
+  await tell(after.api, 'sealed', { kind: 'text', status: 2 });
+  // each with the signature of the secret that was set
+  const types = () => received.map((call) => opened(call).type);
+  await eventually(async () => ['ticket.decided', 'review.changed'].every((type) => types().includes(type)));
 }, 180_000);
 
 test('docket doctor names the keys that are missing, and what is sealed with them', async () => {

@@ -9,7 +9,7 @@ import { openTestDb, rowsOf } from '../support/database.ts';
 import { testStores } from '../support/system.ts';
 
 const { databaseUrl } = await testStores({ records: false });
-const logs = () => ({ info: vi.fn(), warn: vi.fn(), error: vi.fn() });
+const logs = () => ({ debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() });
 const db = openTestDb(databaseUrl, 4, 'maintained');
 
 const nodes = () => rowsOf<{ id: string; seen_at: Date }>(databaseUrl, 'select id, seen_at from node');

@@ -24,6 +24,7 @@ const PACKAGES = {
   'php-pda-pheanstalk': php('Pheanstalk'),
   'php-pgsql': 'php -m | grep -qx pdo_pgsql',
   'php-sqlite3': 'php -m | grep -qx pdo_sqlite',
+  pgbouncer: 'test -x /usr/sbin/pgbouncer',
   'pkg-config': 'command -v pkg-config',
   'postgresql-client': 'command -v psql',
   procps: 'command -v ps',

@@ -27,7 +27,7 @@ export function senderTo(start: Start, options: Partial<SenderOptions> = {}): Se
   const client = { workflow: { start, getHandle }, withDeadline: (_: number, call: () => unknown) => call() };
   return new Sender({
     client: client as unknown as Client,
-    log: { info() {}, warn() {}, error() {} },
+    log: { debug() {}, info() {}, warn() {}, error() {} },
     ...{ pacemaker: true, publishConcurrency: 10, publishIdlePerSecond: 10, publishBusyPerSecond: 10 },
     callers: { slowdown: undefined },
     isNeedless: () => false,
