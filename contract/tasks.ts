@@ -9,34 +9,36 @@ import {
   PageByTime,
   PositiveSeconds,
   pageByText,
+  Reason,
   Seconds,
   Time,
   Timezone,
   WaitSeconds,
 } from './common.ts';
 
-const PARAM_TYPES = ['string', 'number', 'boolean', 'object'] as const;
+const PARAM_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
 
 const TemplateParam = z.strictObject({ type: z.enum(PARAM_TYPES), required: z.boolean().default(true) });
 export type TemplateParams = Record<string, z.infer<typeof TemplateParam>>;
 
 const ParamName = z.string().min(1).max(200);
+const templateFields = {
+  name: z.string().min(1).max(200),
+  params: z
+    .record(ParamName, TemplateParam)
+    .openapi({ ...{ propertyNames: { minLength: 1, maxLength: 200 } }, maxProperties: 200 } as object)
+    .refine((params) => Object.keys(params).length <= 200, 'may have 200 parameters'),
+};
 export const NewTemplate = z
-  .strictObject({
-    id: Name.optional(),
-    name: z.string().min(1).max(200),
-    params: z
-      .record(ParamName, TemplateParam)
-      .openapi({ ...{ propertyNames: { minLength: 1, maxLength: 200 } }, maxProperties: 200 } as object)
-      .refine((params) => Object.keys(params).length <= 200, 'may have 200 parameters')
-      .default({}),
-  })
+  .strictObject({ id: Name.optional(), ...templateFields, params: templateFields.params.default({}) })
   .openapi('NewTemplate');
+export const PatchTemplate = z.strictObject(templateFields).partial().openapi('PatchTemplate');
 export const Template = z
   .object({
     id: z.string(),
     name: z.string(),
     params: z.record(z.string(), z.object({ type: z.enum(PARAM_TYPES), required: z.boolean() })),
+    version: z.number().int().openapi({ description: 'Goes up with each change of the parameters' }),
     createdAt: z.string(),
   })
   .openapi('Template');
@@ -127,7 +129,9 @@ const OCCURRENCE_STATES = ['delayed', 'due', 'completed', 'cancelled', 'missed']
 const Occurrence = z
   .object({
     occurrence: z.string(),
-    state: z.enum([...OCCURRENCE_STATES, 'planned']),
+    state: z
+      .enum([...OCCURRENCE_STATES, 'planned', 'returned'])
+      .openapi({ description: '`returned`: given back, and nobody else can take it' }),
     stock: z.number().int(),
     dispatched: z.number().int().openapi({ description: 'With clients now' }),
     completed: z.number().int(),
@@ -140,6 +144,7 @@ export const Task = z
     type: z.enum(TYPES),
     ...fields,
     callback: z.object({ url: z.string() }).nullable(),
+    templateVersion: z.number().int().openapi({ description: 'That of the template when it was made, or named last' }),
     state: z.enum(['active', 'deleted']),
     createdAt: z.string(),
     updatedAt: z.string(),
@@ -197,6 +202,14 @@ export const CompleteTask = z
 export const CompleteTaskAnswer = z
   .object({ logId: z.string(), completedAt: z.string() })
   .openapi('CompleteTaskAnswer');
+
+export const ReleaseTask = z
+  .strictObject({
+    logId: z.string().min(1).max(200).optional().openapi({ description: "Administrators: omitted, the user's last" }),
+    reason: Reason.optional(),
+  })
+  .openapi('ReleaseTask');
+export const ReleaseTaskAnswer = z.object({ logId: z.string(), releasedAt: z.string() }).openapi('ReleaseTaskAnswer');
 
 export const DispatchFilter = pageByText(/^[0-8]?\d{1,15}_\d{1,9}_[A-Za-z0-9._:~@/-]{1,300}$/).extend({
   uid: Name.optional(),

@@ -9,7 +9,7 @@ import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Claimed, Rejection } from '../domain/cases.ts';
 import type { Change as ReviewChange } from '../domain/reviews.ts';
-import type { Advanced, Completed, Pulled } from './tasks.ts';
+import type { Advanced, Completed, Pulled, Released } from './tasks.ts';
 
 /** A line as followers read it. Without a version its workflow knows already, or the item is gone. */
 type Line = { position: number; shard: number; seq: number; type: string; actor: string; at: Date } & (
@@ -94,6 +94,8 @@ export interface Columns {
   'leave_case.outcome': 'done' | 'repeated' | Rejection;
   'needless_items.kind': Kind;
   'next_tasks.*': Pulled | Advanced;
+  'release_task.*': Released;
+  'template_version.params': TemplateParams;
   'open_cases.tally': Record<string, number>;
   'pop_jobs.*': Popped;
   'push_topics.push': PushTarget;

@@ -363,7 +363,7 @@ export interface Statements {
   open_delivery: { params: { type: string; url: string; kind: string; id: string }; row: DeliveryRow };
   reopen_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
   get_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
-  attempt_delivery: { params: { status?: number | null; error?: string | null; state: string; url: string; delaySeconds?: number | null; kind: string; id: string; n: number }; row: DeliveryRow };
+  attempt_delivery: { params: { status?: number | null; error?: string | null; state: string; url: string; delaySeconds?: number | null; kind: string; id: string; n: number; version: number }; row: DeliveryRow };
   conclude_delivery: { params: { event: string; data: unknown; kind: string; id: string }; row: ItemRow; moves: 'unseen' };
   list_deliveries: { params: { kind: string; id: string; before: number; limit: number }; row: { kind: Columns['delivery.kind']; item_id: string; n: number; type: string; version: number; queue: string; url: string; state: Columns['delivery.state']; attempts: number; attempts_before: number; next_attempt_at: Date | null; status: number | null; error: string | null; seq: number; created_at: Date; updated_at: Date } };
   list_recent_deliveries: { params: { kinds: (string | null)[]; states: (string | null)[]; before: number; queue?: string | null; host?: string | null; limit: number }; row: { kind: Columns['delivery.kind']; item_id: string; n: number; type: string; version: number; queue: string; url: string; state: Columns['delivery.state']; attempts: number; attempts_before: number; next_attempt_at: Date | null; status: number | null; error: string | null; seq: number; created_at: Date; updated_at: Date } };
@@ -570,6 +570,8 @@ export interface Statements {
   forget_sessions: { params: {}; row: never };
   add_template: { params: { id: string; name: string; params: unknown; hash: string }; row: TaskTemplateRow };
   get_template: { params: { id: string }; row: TaskTemplateRow };
+  change_template: { params: { id: string; name?: string | null; params?: unknown }; row: TaskTemplateRow };
+  template_version: { params: { version?: number | null; id: string }; row: { version: number; params: Columns['template_version.params'] } };
   delete_template: { params: { id: string }; row: { outcome: Columns['delete_template.outcome'] } };
   list_templates: { params: { before?: number | null; limit: number }; row: TaskTemplateRow };
   put_group: { params: { id: string; givenAs: string }; row: TaskGroupRow };
@@ -586,9 +588,10 @@ export interface Statements {
   get_task: { params: { id: string }; row: TaskRow };
   list_tasks: { params: { queue?: string | null; person?: string | null; state: string; to?: Date | string | null; from: Date | string; afterStart?: Date | string | null; afterSeq?: number | null; limit: number }; row: TaskRow };
   has_group: { params: { id: string }; row: { known: boolean } };
-  task_occurrences: { params: { keptDays?: number | null; from: Date | string; to: Date | string; limit: number; id: string }; row: { at: Date; made: boolean; state: Columns['item.state'] | null; capacity: number | null; dispatch_times: number; live: number; completed: number } };
+  task_occurrences: { params: { keptDays?: number | null; from: Date | string; to: Date | string; limit: number; id: string }; row: { at: Date; made: boolean; state: Columns['item.state'] | null; capacity: number | null; dispatch_times: number; live: number; completed: number; returned: boolean } };
   next_tasks: { params: { pulls: unknown }; row: Narrowed<Nullable<ItemRow> & { person: string | null; outcome: string | null; log_id: string | null; given: unknown }, Columns['next_tasks.*']>; moves: true };
   complete_tasks: { params: { completions: unknown }; row: Narrowed<Nullable<ItemRow> & { token: string | null; outcome: string | null; completed_at: Date | null; current: string | null }, Columns['complete_tasks.*']>; moves: true };
+  release_task: { params: { person: string; token?: string | null; comment?: string | null; actor: string }; row: Narrowed<Nullable<ItemRow> & { outcome: string; log_id: string | null; released_at: Date | null; current: string | null }, Columns['release_task.*']>; moves: true };
   dispatch_log: { params: { person?: string | null; taskId?: string | null; from: Date | string; afterMicros?: number | null; afterItem?: string | null; afterSeq?: number | null; limit: number }; row: { item_id: string; seq: number; type: Columns['dispatch_log.type']; at: Date; micros: number; data: Columns['dispatch_log.data'] } };
   completions_of: { params: { id: string }; row: { uid: string; logId: string; completedAt: string; result: unknown } };
   put_topic: { params: { topic: string; maxAttempts?: number | null; paused: boolean; push?: unknown; workflow: string }; row: QueueRow };

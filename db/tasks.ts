@@ -44,6 +44,12 @@ export interface Completion {
   hash: string;
 }
 
+export type Released =
+  | ({ outcome: 'released'; log_id: string; released_at: Date } & Item)
+  | { outcome: 'repeated'; log_id: string; released_at: Date }
+  | { outcome: 'stale'; current: string | null }
+  | Advanced;
+
 export type Completed = { token: string } & (
   | ({ outcome: 'completed'; completed_at: Date } & Item)
   | { outcome: 'repeated'; completed_at: Date }

@@ -88,7 +88,7 @@ export const task = defineKind({
       cancelled: ['ready', 'settled', 'invalidated'],
       ...stays('ready', 'parked', 'refused'),
     },
-    settled: stays('settled', 'delivered', 'delivery_failed', 'refused'),
+    settled: { rescheduled: 'ready', ...stays('settled', 'delivered', 'delivery_failed', 'refused') },
     expired: { rescheduled: ['ready', 'delayed'], ...stays('expired', 'refused') },
     invalidated: { rescheduled: ['ready', 'delayed'], ...stays('invalidated', 'refused') },
   },

@@ -7,8 +7,11 @@ import {
   DispatchLine,
   NextTask,
   NextTaskAnswer,
+  ReleaseTask,
+  ReleaseTaskAnswer,
 } from '../../contract/tasks.ts';
 import { instantOf, taskOf } from '../../domain/tasks.ts';
+import { invalid } from '../../services/shared/problems.ts';
 import * as dispatches from '../../services/tasks/dispatches.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
@@ -48,6 +51,21 @@ export const completeTaskEndpoint = endpoint('completeTask', 'POST /v1/clients/{
   async handle({ ctx, caller, params, body: { logId, result = null } }) {
     const completedAt = await dispatches.complete(ctx, personOf(caller, params.uid, 'uid'), logId, result);
     return ok({ logId, completedAt: completedAt.toISOString() });
+  },
+});
+
+export const releaseTaskEndpoint = endpoint('releaseTask', 'POST /v1/clients/{uid}/release', {
+  tag: 'Tasks',
+  summary: 'Give my last task back; an administrator without a log id takes it back',
+  roles: ['reviewer', 'agent'],
+  scope: 'unbound',
+  params: ClientParam,
+  body: ReleaseTask,
+  answers: { 200: ReleaseTaskAnswer },
+  problems: ['stale_log_id'],
+  async handle({ ctx, caller, params, body: { logId = null, reason = null } }) {
+    if (logId === null && caller.role !== 'admin') throw invalid('logId', 'is required');
+    return ok(await dispatches.release(ctx, personOf(caller, params.uid, 'uid'), logId, reason, caller.actor));
   },
 });
 

@@ -14,6 +14,7 @@ function taskView(t: TaskRow): Task {
     id: t.id,
     ...tasks.fieldsOf(t),
     callback: t.callback && { url: t.callback.url },
+    templateVersion: t.template_version,
     state: t.state,
     createdAt: t.created_at.toISOString(),
     updatedAt: t.updated_at.toISOString(),
@@ -22,11 +23,16 @@ function taskView(t: TaskRow): Task {
 
 const savedView = ({ task, warnings }: tasks.Saved): Task => ({ ...taskView(task), warnings });
 
+function stateOf({ state, made, returned }: tasks.Occurrences['times'][number]) {
+  if (state === null) return made ? 'missed' : 'planned';
+  return returned ? 'returned' : stateWord('task', state);
+}
+
 const expandedView = (task: TaskRow, { times, moreFrom }: tasks.Occurrences): Task => ({
   ...taskView(task),
   occurrences: times.map((o) => ({
     occurrence: o.at.toISOString(),
-    state: o.state === null ? (o.made ? 'missed' : 'planned') : stateWord('task', o.state),
+    state: stateOf(o),
     stock: o.state === null && !o.made ? o.dispatch_times : (o.capacity ?? 0),
     dispatched: o.live,
     completed: o.completed,

@@ -1,5 +1,5 @@
 import { Deleted, IdParam, Page, pageOf } from '../../contract/common.ts';
-import { NewTemplate, Template } from '../../contract/tasks.ts';
+import { NewTemplate, PatchTemplate, Template } from '../../contract/tasks.ts';
 import * as templates from '../../services/tasks/templates.ts';
 import { wantedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
@@ -33,6 +33,18 @@ export const getTemplateEndpoint = endpoint('getTemplate', 'GET /v1/templates/{i
   answers: { 200: Template },
   problems: ['not_found'],
   handle: async ({ ctx, params: { id } }) => ok(view(await templates.find(ctx, id))),
+});
+
+export const patchTemplateEndpoint = endpoint('updateTemplate', 'PATCH /v1/templates/{id}', {
+  tag: 'Tasks',
+  summary: 'Change a template; tasks keep the version that they were made with',
+  roles: ['producer'],
+  scope: 'unbound',
+  params: IdParam,
+  body: PatchTemplate,
+  answers: { 200: Template },
+  problems: ['not_found'],
+  handle: async ({ ctx, params: { id }, body }) => ok(view(await templates.change(ctx, id, body))),
 });
 
 export const deleteTemplateEndpoint = endpoint('deleteTemplate', 'DELETE /v1/templates/{id}', {

@@ -215,3 +215,42 @@ begin
     from last_lines(v_others) l
    where i.kind = 'task' and i.id = any (array(select id from unnest(v_others))) and i.id = l.id;
 end $$;
+
+-- Gives a client's last dispatch back to stock: its own command by log id, or an administrator's (p_token is null).
+-- outcome  released, repeated, stale; `current` is the client's unfinished one. A row `advanced`, as above
+create or replace function release_task(p_person text, p_token text, p_comment text, p_actor text)
+returns table (outcome text, log_id text, released_at timestamptz, current text, item item) language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+#variable_conflict use_column
+declare
+  v_why text := case when p_token is null then 'revoked' else 'released' end;
+  v_now timestamptz;
+  o lease;
+  e event;
+begin
+  perform pg_advisory_xact_lock(person_key('task', '', p_person));
+  select * into o from lease where kind = 'task' and slot = p_person and ended_at is null;
+  if o.token = coalesce(p_token, o.token) then
+    perform 1 from item where kind = 'task' and id = o.item_id for update;
+    v_now := clock_timestamp();
+    -- it may have been completed meanwhile
+    select * into o from lease where token = o.token;
+    if o.ended_at is null and o.expires_at <= v_now then
+      return query select 'advanced', null::text, null::timestamptz, null::text, a
+                     from advance_tasks(array[o.item_id]) a;
+    elsif o.ended_at is null then
+      delete from taken_task where person = p_person and item_id = o.item_id;
+      perform return_dispatches(array[o.item_id], v_why, false, p_actor, v_now, o.token, p_comment);
+      return query select 'released', o.token, v_now, null::text, i
+                     from item i where i.kind = 'task' and i.id = o.item_id;
+      return;
+    end if;
+  end if;
+  select * into e from event where kind = 'task' and type in ('dispatched', 'completed', 'returned')
+     and data ->> 'person' = p_person order by at desc, item_id desc, seq desc limit 1;
+  return query
+    select case when e.type = 'returned' and e.data ->> 'reason' = v_why
+                     and e.data ->> 'logId' = coalesce(p_token, e.data ->> 'logId') then 'repeated' else 'stale' end,
+           e.data ->> 'logId', e.at,
+           (select token from lease where kind = 'task' and slot = p_person and ended_at is null), null::item;
+end $$;

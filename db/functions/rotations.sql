@@ -149,9 +149,11 @@ begin
 end $$;
 
 -- Makes occurrences. One that was cancelled because the task's times changed comes back when they change again, and one
--- that was missed when the bound is raised.
+-- that was missed when the bound is raised, and one that was completed when it is to be dispatched more often.
 create or replace function put_occurrences(p_tasks text[], p_times timestamptz[], p_now timestamptz) returns setof item
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  v_reopened text[];
 begin
   return query
   insert into item as i (kind, id, queue, state, rank, body, content_hash, callback, capacity, version,
@@ -170,15 +172,32 @@ begin
    order by s.n
   on conflict (kind, id) do update
      set queue = excluded.queue, state = excluded.state, body = excluded.body, callback = excluded.callback,
-         capacity = excluded.capacity, deadline_at = excluded.deadline_at, wake_at = excluded.wake_at, closing = false,
+         capacity = excluded.capacity - times_completed(i.id), deadline_at = excluded.deadline_at,
+         wake_at = excluded.wake_at, closing = false,
          stocked_by = case when excluded.state = 'ready' then pg_current_xact_id() end,
-         ended_at = null, ended_by = null, end_reason = null,
+         ended_at = null, ended_by = null, end_reason = null, result = null, delivery_pending = false,
          version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'rescheduled',
          last_actor = 'system', last_data = null, updated_at = p_now
-   where (i.state = 'invalidated' and i.end_reason = 'rescheduled' or i.state = 'expired')
+   where (i.state = 'invalidated' and i.end_reason = 'rescheduled' or i.state = 'expired'
+          or i.state = 'settled' and not i.closing and excluded.capacity > times_completed(i.id))
      and (excluded.deadline_at is null or excluded.deadline_at > p_now)
   returning *;
+  v_reopened := array(
+    select i.id from unnest(p_tasks, p_times) as s (task, at)
+     cross join lateral (
+       select id, last_event from item where kind = 'task' and id = s.task || '/' || iso_time(s.at) offset 0) i
+     where i.last_event = 'rescheduled');
+  -- their next end is delivered as number 1, with all completions (services/deliveries/outcomes.ts)
+  update delivery d
+     set n = (select max(o.n) + 1 from delivery o where o.kind = 'task' and o.item_id = d.item_id), updated_at = p_now,
+         error = case when d.state = 'pending' then 'superseded: the task is dispatched again' else d.error end,
+         state = case when d.state = 'pending' then 'failed' else d.state end
+   where d.kind = 'task' and d.item_id = any (v_reopened) and d.n = 1;
 end $$;
+
+create or replace function times_completed(p_item text) returns integer language sql stable as $$
+  select count(*)::integer from lease where kind = 'task' and item_id = p_item and why = 'settled'
+$$;
 
 -- Until when an occurrence can be handed out: its greatest look-back, and the end of a task that runs once; null: for
 -- ever.

@@ -24,11 +24,13 @@ begin
     return query select 'too_many', null::item; return;
   end if;
   insert into task (id, type, executor, queue, start_time, every_minutes, daily_time, every_days, timezone, template_id,
-                    params, dispatch_times, dispatch, catch_up, lookback_seconds, max_lookback_seconds, answer_seconds,
-                    end_time, callback, content_hash, made_until, created_at, updated_at)
+                    template_version, params, dispatch_times, dispatch, catch_up, lookback_seconds,
+                    max_lookback_seconds, answer_seconds, end_time, callback, content_hash, made_until,
+                    created_at, updated_at)
   values (t.id, t.type, t.executor, t.queue, t.start_time, t.every_minutes, t.daily_time, t.every_days, t.timezone,
-          t.template_id, t.params, t.dispatch_times, t.dispatch, t.catch_up, t.lookback_seconds,
-          t.max_lookback_seconds, t.answer_seconds, t.end_time, t.callback, t.content_hash, t.made_until, v_now, v_now)
+          t.template_id, coalesce(t.template_version, 1), t.params, t.dispatch_times, t.dispatch, t.catch_up,
+          t.lookback_seconds, t.max_lookback_seconds, t.answer_seconds, t.end_time, t.callback, t.content_hash,
+          t.made_until, v_now, v_now)
   on conflict (id) do nothing;
   if not found then return query select 'exists', null::item; return; end if;
   if t.type = 'rotate' then
@@ -51,7 +53,25 @@ begin
   if not found then return 'not_found'; end if;
   if exists (select from task where template_id = p_id and state = 'active') then return 'used'; end if;
   delete from task_template where id = p_id;
+  delete from task_template_version where template_id = p_id;
   return 'deleted';
+end $$;
+
+-- Changes a template. Tasks keep the version that they were made with, so earlier parameters are kept.
+-- p_name, p_params  null: as it was
+create or replace function change_template(p_id text, p_name text, p_params json) returns setof task_template
+language plpgsql as $$
+declare
+  t task_template;
+begin
+  select * into t from task_template where id = p_id for update;
+  if p_params::jsonb <> t.params::jsonb then
+    insert into task_template_version values (t.id, t.version, t.params);
+    t.version := t.version + 1;
+    t.params := p_params;
+  end if;
+  return query update task_template set name = coalesce(p_name, name), version = t.version, params = t.params
+                where id = p_id returning *;
 end $$;
 
 create or replace function too_many_rotations(p_queue text, p_but text, p_limit integer) returns boolean
@@ -108,7 +128,8 @@ begin
   update task
      set executor = t.executor, queue = t.queue, start_time = t.start_time, every_minutes = t.every_minutes,
          daily_time = t.daily_time, every_days = t.every_days, timezone = t.timezone, template_id = t.template_id,
-         params = t.params, dispatch_times = t.dispatch_times, dispatch = t.dispatch, catch_up = t.catch_up,
+         template_version = t.template_version, params = t.params, dispatch_times = t.dispatch_times,
+         dispatch = t.dispatch, catch_up = t.catch_up,
          lookback_seconds = t.lookback_seconds, max_lookback_seconds = t.max_lookback_seconds,
          answer_seconds = t.answer_seconds, end_time = t.end_time, callback = t.callback, made_until = t.made_until,
          revision = o.revision + 1, updated_at = v_now
@@ -131,10 +152,6 @@ begin
     perform recompute_occurrences(array(
       select (v, p_actor, json_build_object('changed', v_changed), null)::item_line
         from unnest(v_ids) v), 'changed', v_now);
-    insert into taken_task
-    select distinct l.slot, l.item_id from lease l join item i on i.kind = 'task' and i.id = l.item_id
-     where l.kind = 'task' and l.item_id = any (v_ids) and t.dispatch = 'blocking' and i.ended_at is null
-        on conflict do nothing;
     return query select 'changed', i from item i where i.kind = 'task' and i.id = any (v_ids);
   end if;
   update item i
@@ -143,6 +160,14 @@ begin
          last_data = json_build_object('changed', v_changed), updated_at = v_now
    where i.kind = 'rotation' and i.id = p_id;
   return query select 'changed', m from plan_tasks(array[p_id], v_now) m;
+  if t.dispatch = 'blocking' then
+    insert into taken_task
+    select distinct l.slot, l.item_id from unnest(open_occurrences(p_id)) as o (id)
+     cross join lateral (
+       select slot, item_id, why from lease where kind = 'task' and item_id = o.id offset 0) l
+     where l.why is null or l.why in ('settled', 'expired')
+        on conflict do nothing;
+  end if;
   return query select 'changed', null::item;
 end $$;
 

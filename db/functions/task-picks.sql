@@ -116,7 +116,7 @@ end $$;
 create or replace function had_task(i item, p_person text) returns boolean language plpgsql stable as $$
 begin
   return exists (select from lease l where l.kind = 'task' and l.slot = p_person and l.item_id = i.id
-                   and (l.why = 'settled' or i.queue like 'gid%'))
+                   and (l.why in ('settled', 'released', 'revoked') or i.queue like 'gid%'))
      and (select t.dispatch = 'each-once' from task t where t.id = task_of(i.id));
 end $$;
 

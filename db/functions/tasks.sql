@@ -60,8 +60,10 @@ end $$;
 
 -- Ends dispatches that have not been completed: they are given back to stock, and their holders are notified.
 -- p_overdue  only those whose time to answer is over
+-- p_token    only this one
 create or replace function return_dispatches(
-  p_ids text[], p_why text, p_overdue boolean, p_actor text, p_now timestamptz
+  p_ids text[], p_why text, p_overdue boolean, p_actor text, p_now timestamptz, p_token text default null,
+  p_comment text default null
 ) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   v_lines item_line[];
@@ -69,18 +71,20 @@ begin
   with returned as (
     update lease set ended_at = greatest(p_now, granted_at), why = p_why, ended_by = p_actor
      where kind = 'task' and item_id = any (p_ids) and ended_at is null and (not p_overdue or expires_at <= p_now)
+       and (p_token is null or token = p_token)
     returning *
   ), noticed as (
     insert into notice (kind, item_id, queue, person, type, data)
     select 'task', item_id, queue, holder, 'lease_lost',
            json_build_object('reason', case p_why when 'expired' then 'expired' else 'revoked' end, 'by', p_actor)
-      from returned order by item_id, granted_at
+      from returned where p_why <> 'released' order by item_id, granted_at
   ), counted as (
     insert into tally_line (kind, queue, what, n)
     select 'task', queue, 'lease_expired', count(*) from returned where p_why = 'expired' group by queue
   ) select array_agg((item_id, p_actor,
                       json_build_object('logId', token, 'person', slot, 'uid', holder, 'params', given,
-                                        'reason', p_why), null)::item_line order by item_id, granted_at)
+                                        'reason', p_why, 'comment', p_comment), null)::item_line
+                     order by item_id, granted_at)
       into v_lines from returned;
   if v_lines is not null then perform recompute_occurrences(v_lines, 'returned', p_now); end if;
 end $$;

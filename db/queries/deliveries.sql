@@ -28,7 +28,8 @@ update delivery
    set attempts = attempts + 1, status = :status?, error = :error?, state = :state, url = :url,
        updated_at = clock_timestamp(),
        next_attempt_at = clock_timestamp() + make_interval(secs => :delaySeconds?::double precision)
- where kind = :kind and item_id = :id and n = :n and (state = 'pending' or (state = 'failed' and :state = 'delivered'))
+ where kind = :kind and item_id = :id and n = :n and version = :version
+   and (state = 'pending' or (state = 'failed' and :state = 'delivered'))
 returning *;
 
 -- name: conclude_delivery

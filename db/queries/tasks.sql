@@ -8,6 +8,16 @@ on conflict (id) do nothing returning *;
 -- name: get_template
 select * from task_template where id = :id;
 
+-- name: change_template
+select * from change_template(:id, :name?, :params?::json);
+
+-- name: template_version
+-- not null: version, params
+-- The parameters that a template had in a version; null: as it is.
+select coalesce(v.version, t.version) as version, coalesce(v.params, t.params) as params
+  from task_template t left join task_template_version v on v.template_id = t.id and v.version = :version?::integer
+ where t.id = :id;
+
 -- name: delete_template
 -- not null: outcome
 select delete_template(:id) as outcome;
@@ -94,14 +104,22 @@ select t.* from (
 select exists (select from task_group where id = :id) as known;
 
 -- name: task_occurrences
--- not null: at, made, dispatch_times, live, completed
+-- not null: at, made, dispatch_times, live, completed, returned
 -- A task's occurrences from :from until before :to, the first :limit, those made with what has become of them. One that
 -- retention clears after :keptDays? is not shown as if it were to come.
 select s.at, s.at <= t.made_until as made, i.state, i.capacity, t.dispatch_times,
        (select count(*)::integer from lease l
          where l.kind = 'task' and l.item_id = i.id and l.ended_at is null) as live,
        (select count(*)::integer from lease l
-         where l.kind = 'task' and l.item_id = i.id and l.why = 'settled') as completed
+         where l.kind = 'task' and l.item_id = i.id and l.why = 'settled') as completed,
+       i.capacity > 0 and t.dispatch = 'each-once' and exists (
+         select from lease l where l.kind = 'task' and l.item_id = i.id and l.why in ('released', 'revoked'))
+         and not exists (
+           select from (
+             select person from member where i.queue like 'gid%' and group_id = substr(i.queue, 5)
+             union all select substr(i.queue, 5) where i.queue like 'uid%') p
+            where not exists (
+              select from lease l where l.kind = 'task' and l.item_id = i.id and l.slot = p.person)) as returned
   from task t
  cross join lateral (
    select case when :keptDays?::double precision is not null
@@ -125,6 +143,12 @@ select r.person, r.outcome, r.log_id, r.given, (r.item).* from next_tasks(:pulls
 -- name: complete_tasks
 -- moves
 select r.token, r.outcome, r.completed_at, r.current, (r.item).* from complete_tasks(:completions::json) r;
+
+-- name: release_task
+-- moves
+-- not null: outcome
+select r.outcome, r.log_id, r.released_at, r.current, (r.item).*
+  from release_task(:person, :token?, :comment?, :actor) r;
 
 -- name: dispatch_log
 -- not null: micros, data

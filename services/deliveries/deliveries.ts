@@ -24,7 +24,7 @@ interface DeliveryFilter {
 }
 
 /** The result of one attempt; `delaySeconds` until the next one, null: there will be none. */
-type Attempt = Omit<ParamsOf<'attempt_delivery'>, 'kind' | 'id' | 'n'>;
+type Attempt = Omit<ParamsOf<'attempt_delivery'>, 'kind' | 'id' | 'n' | 'version'>;
 
 export type Conclusion = 'delivered' | 'delivery_failed';
 
@@ -93,9 +93,9 @@ export const open = async ({ db }: Context, kind: Kind, id: string, type: string
 export const record = ({ db }: Context, delivery: DeliveryRow, attempt: Attempt) =>
   db.transaction(async (tx) => {
     const { kind, item_id: id, n } = delivery;
-    const [updated] = await tx.run('attempt_delivery', { kind, id, n, ...attempt });
+    const [updated] = await tx.run('attempt_delivery', { kind, id, n, version: delivery.version, ...attempt });
     const { state, status } = attempt;
-    if (updated && state !== 'pending' && isItem(kind) && !isInvitation(delivery))
+    if (updated && state !== 'pending' && isItem(kind) && n === 1)
       await conclude(tx, kind, id, state === 'delivered' ? 'delivered' : 'delivery_failed', { n, status });
     return updated;
   });
@@ -104,7 +104,7 @@ export const record = ({ db }: Context, delivery: DeliveryRow, attempt: Attempt)
 export const giveUp = ({ db }: Context, kind: Driven, id: string, n: number) =>
   db.transaction(async (tx) => {
     const [given] = await tx.run('fail_delivery', { kind, id, n });
-    if (given && isItem(kind) && !isInvitation(given))
+    if (given && isItem(kind) && n === 1)
       await conclude(tx, kind, id, 'delivery_failed', { n, status: given.status, error: given.error });
     return given;
   });

@@ -42,8 +42,9 @@ export async function messageFor(ctx: Context, delivery: DeliveryRow): Promise<O
   const { kind, item_id: id, n } = delivery;
   if (kind === 'review') return change(ctx, delivery);
   const item = await read(ctx, kind, id);
-  const callback = item && (await callbackOf(ctx, item));
-  return callback && 'url' in callback ? messageOf(ctx, item, callback, n) : undefined;
+  // an occurrence that is dispatched again has no outcome yet
+  const callback = item?.ended_at ? await callbackOf(ctx, item) : null;
+  return item && callback && 'url' in callback ? messageOf(ctx, item, callback, n) : undefined;
 }
 
 /** The review as it was after one change. */

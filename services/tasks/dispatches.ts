@@ -115,6 +115,20 @@ export async function complete(ctx: Context, uid: string, logId: string, result:
   throw rejection(done);
 }
 
+/**
+ * Gives a client's last dispatch back, or takes it back for an administrator.
+ * @param logId null: whatever the client has now
+ * @returns its log id, and when it was given back
+ * @throws Problem `stale_log_id`
+ */
+export async function release(ctx: Context, uid: string, logId: string | null, comment: string | null, actor: string) {
+  const given = { person: personOfUid(uid), token: logId, comment, actor };
+  const rows = await ctx.db.move('release_task', given, { moved: (all) => all.filter(isMoved) });
+  const done = rows.find((row) => row.outcome !== 'advanced');
+  if (!done || done.outcome === 'stale') throw stale(done?.current ?? null);
+  return { logId: done.log_id, releasedAt: done.released_at.toISOString() };
+}
+
 /** Dispatches, completions and returns, oldest first (S4.8). */
 export function log({ db }: Context, { uid, taskId, from = '-infinity', after }: DispatchLogFilter, limit: number) {
   const person = uid === undefined ? undefined : personOfUid(uid);
@@ -127,8 +141,8 @@ const REASONS = ['excluded', 'taken', 'done', 'passed', 'notYet', 'tooOld'] as c
 
 const isMoved = <T extends { outcome: string }>(
   row: T,
-): row is Extract<T, { outcome: 'dispatched' | 'completed' | 'advanced' }> =>
-  row.outcome === 'dispatched' || row.outcome === 'completed' || row.outcome === 'advanced';
+): row is Extract<T, { outcome: 'dispatched' | 'completed' | 'released' | 'advanced' }> =>
+  ['dispatched', 'completed', 'released', 'advanced'].includes(row.outcome);
 
 function answerOf<A>(answers: Map<string, A>, key: string): A {
   const answer = answers.get(key);
@@ -142,7 +156,10 @@ function rejection(done: Extract<Completed, { outcome: 'settled' | 'stale' }>): 
     const fields = { holder: null, endedAt: at, reason: 'settled' };
     return new Problem('lease_lost', `it was completed at ${at}, with another result`, fields);
   }
-  const { current } = done;
+  return stale(done.current);
+}
+
+function stale(current: string | null): Problem {
   const now = current === null ? 'nothing is with this client now' : `the current one is ${current}`;
   return new Problem('stale_log_id', `this is not the log id of the client's last dispatch; ${now}`, { current });
 }

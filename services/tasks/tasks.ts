@@ -86,7 +86,9 @@ export async function change(ctx: Context, id: string, changes: Partial<TaskFiel
     const row = await find(ctx, id);
     if (row.state === 'deleted') throw deleted(row);
     const fields = { ...fieldsOf(row), ...defined(changes) };
-    const task = await checked(ctx, id, fields);
+    // one that names its template takes that as it is now
+    const version = changes.templateId === undefined ? row.template_version : undefined;
+    const task = await checked(ctx, id, fields, version);
     const given = { id, task, revision: row.revision, maxRotations, actor };
     const { outcome } = only(await ctx.db.move('change_task', given, { moved: itemsOf }));
     if (outcome === 'limit' || outcome === 'no_template' || outcome === 'too_many')
@@ -151,20 +153,26 @@ export function fieldsOf(row: TaskRow): TaskFields {
 
 /**
  * Checks fields and makes them the row of a task.
+ * @param version of its template; undefined: the newest
  * @throws Problem 422 for fields that contradict each other, `template_mismatch` with every mismatch
  */
-async function checked({ db, config, secrets }: Context, id: string, fields: TaskFields): Promise<Partial<TaskRow>> {
+async function checked(
+  { db, config, secrets }: Context,
+  id: string,
+  fields: TaskFields,
+  version?: number,
+): Promise<Partial<TaskRow>> {
   checkRhythm(fields);
   const refused = fields.callback && refuseUrl(fields.callback.url, config.privateCallbacks);
   if (refused) throw invalid('callback.url', refused);
   const [zone] = await db.run('is_zone', { name: fields.timezone });
   if (!zone?.known) throw invalid('timezone', 'is not a time zone that the database knows');
-  const [template] = await db.run('get_template', { id: fields.templateId });
+  const [template] = await db.run('template_version', { id: fields.templateId, version });
   if (!template) throw noTemplate();
   const errors = mismatches(template.params, fields.params);
   if (errors.length > 0) {
     const all = errors.map((e) => `${e.path} ${e.message}`).join('; ');
-    throw new Problem('template_mismatch', `template ${template.id}: ${all}`.slice(0, 2000), {
+    throw new Problem('template_mismatch', `template ${fields.templateId}: ${all}`.slice(0, 2000), {
       errors: errors.slice(0, 50),
     });
   }
@@ -174,6 +182,7 @@ async function checked({ db, config, secrets }: Context, id: string, fields: Tas
     ...{ start_time: new Date(fields.startTime), end_time: fields.endTime === null ? null : new Date(fields.endTime) },
     ...{ every_minutes: fields.everyMinutes, daily_time: fields.dailyTime, every_days: fields.everyDays },
     ...{ timezone: fields.timezone, template_id: fields.templateId, params: fields.params },
+    template_version: template.version,
     ...{ dispatch_times: fields.dispatchTimes, dispatch: fields.dispatch, catch_up: fields.catchUp },
     ...{ lookback_seconds: fields.lookbackSeconds, max_lookback_seconds: fields.maxLookbackSeconds },
     answer_seconds: fields.answerSeconds,

@@ -23,6 +23,10 @@ export async function add({ db }: Context, id = newId(), content: Pick<TaskTempl
 /** @throws Problem `not_found` */
 export const find = async ({ db }: Context, id: string) => found(await db.run('get_template', { id }), missing(id));
 
+/** @param changes a field that is undefined stays as it is @throws Problem `not_found` */
+export const change = async ({ db }: Context, id: string, changes: Partial<Pick<TaskTemplateRow, 'name' | 'params'>>) =>
+  found(await db.run('change_template', { id, ...changes }), missing(id));
+
 /** Newest first, those before the number `before`. */
 export const list = ({ db }: Context, before: number | undefined, limit: number) =>
   db.lists.run('list_templates', { before, limit });

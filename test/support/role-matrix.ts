@@ -14,13 +14,13 @@ const MATRIX: Record<string, string> = {
   producer: `
     addTicket addTickets resolveTickets resolveTicket invalidateTicket invalidateTickets invalidateSubject updateTicket
     redeliverTicketDelivery putSchedule deleteSchedule putReview redeliverReviewDelivery putJurors addCase
-    addCases invalidateCase redeliverCaseDelivery addTemplate deleteTemplate putGroup updateGroupMembers
+    addCases invalidateCase redeliverCaseDelivery addTemplate updateTemplate deleteTemplate putGroup updateGroupMembers
     addTask updateTask deleteTask redeliverOccurrenceDelivery redeliverDelivery readFeed`,
   consumer: `
     buryJob`,
   'reviewer agent': `
     claimTickets claimFromQueues decideTicket renewTicket releaseTicket transferTicket claimCase castVote
-    renewCase releaseCase declineCase listInvitations pullTask completeTask`,
+    renewCase releaseCase declineCase listInvitations pullTask completeTask releaseTask`,
   'producer agent': `
     listTicketEvents getTicketWorkflow listTicketDeliveries getReview addReviewCallback addPictureCallback
     listReviews listReviewLog getReviewStats getReviewStores getReviewWorkflow listReviewDeliveries

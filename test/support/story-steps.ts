@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { type Client, claimOne, eventually, type Json } from './client.ts';
 import type { Step } from './story.ts';
+import { inMs } from './times.ts';
 
 // The order in which the document's examples are called: what is read was made before.
 
@@ -135,9 +136,10 @@ const tasks: Step[] = [
   ...twice({ operation: 'addTemplate' }),
   ...plain('getTemplate listTemplates'),
   {
-    operation: 'deleteTemplate',
+    operation: 'updateTemplate',
     before: (client) => done(client.post('/v1/templates', { id: 'price-check-2025', name: 'Check a price' })),
   },
+  ...plain('deleteTemplate'),
   ...plain('putGroup getGroup listGroups updateGroupMembers'),
   ...twice({ operation: 'addTask', body: 'once' }),
   { operation: 'addTask', body: 'daily' },
@@ -145,6 +147,14 @@ const tasks: Step[] = [
   { operation: 'pullTask', made: ({ logId }) => ({ emil: logId }) },
   { operation: 'getOccurrenceWorkflow', until: isKnown },
   { operation: 'completeTask', refused: { status: 409, code: 'stale_log_id' } },
+  {
+    operation: 'releaseTask',
+    before: async (client) => {
+      const task = { type: 'once', executor: 'uid_frida', startTime: inMs(-1000), templateId: 'price-check' };
+      await done(client.post('/v1/tasks', { ...task, params: { product: 'kettle', limit: 30 } }));
+      await done(client.post('/v1/clients/frida/next', {}));
+    },
+  },
   ...plain('listDispatches'),
   { operation: 'listOccurrenceDeliveries', until: isDelivered },
   ...plain('listOccurrenceEvents redeliverOccurrenceDelivery deleteTask'),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api } = await startTestSystem({}, { role: 'api' });
@@ -65,4 +66,21 @@ test('S4.1 a template again is the same one, with other content a conflict; list
   expect((await api.get('/v1/templates/none')).status).toBe(404);
   expect((await api.get('/v1/templates?limit=1')).body.items[0].id).toBe('again');
   expect((await api.post('/v1/templates', { name: 'without an id' })).body.id).toMatch(/./);
+});
+
+test('S4.1 a template is changed: tasks keep the version that they were made with; parameters may be arrays', async () => {
+  await addTemplate('grow', { list: { type: 'array' } });
+  const grow = { templateId: 'grow', executor: 'uid_t' };
+  expect((await sendTask({ ...grow, params: { list: {} } })).body.code).toBe('template_mismatch');
+  expect(await addTask({ ...grow, id: 'grow', params: { list: [1] } })).toMatchObject({ templateVersion: 1 });
+  const params = { list: { type: 'array', required: false }, size: { type: 'number', required: true } };
+  const patched = await Promise.all(repeat(50, () => api.patch('/v1/templates/grow', { params })));
+  for (const { status, body } of patched) expect([status, body.version, body.params]).toEqual([200, 2, params]);
+  expect((await api.patch('/v1/templates/grow', { name: 'Growing' })).body).toMatchObject({ version: 2, params });
+  expect((await sendTask({ ...grow, params: { list: [1] } })).body.code).toBe('template_mismatch');
+  expect(await patchTask('grow', { params: { list: [2] } })).toMatchObject({ templateVersion: 1 });
+  expect((await api.patch('/v1/tasks/grow', { params: { size: 1 } })).body.code).toBe('template_mismatch');
+  const now = { templateId: 'grow', params: { size: 1 } };
+  expect(await patchTask('grow', now)).toMatchObject({ templateVersion: 2, params: { size: 1 } });
+  expect((await api.patch('/v1/templates/none', { name: 'x' })).status).toBe(404);
 });

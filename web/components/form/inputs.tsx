@@ -146,7 +146,7 @@ interface ParamProps {
 
 function ParamInput({ type, shared, bound, onChange }: ParamProps) {
   const { yes, no } = texts.value.common;
-  if (type === 'object') return <textarea {...shared} class="code" rows={4} />;
+  if (type === 'object' || type === 'array') return <textarea {...shared} class="code" rows={4} />;
   if (type !== 'boolean') return <input {...shared} type="text" inputMode={type === 'number' ? 'decimal' : 'text'} />;
   return (
     <select {...bound} value={shared.value} onChange={(event) => onChange(event.currentTarget.value)}>

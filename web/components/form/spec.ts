@@ -102,7 +102,7 @@ interface SecretField extends Named {
 /** A parameter of a template: left out where it is empty, and as it was typed where it is not of its type. */
 interface ParamField extends Named {
   kind: 'param';
-  type: 'string' | 'number' | 'boolean' | 'object';
+  type: 'string' | 'number' | 'boolean' | 'object' | 'array';
 }
 
 /** An object that is always there. */

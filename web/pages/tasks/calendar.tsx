@@ -110,7 +110,7 @@ function Moves({ shown }: { shown: Shown }) {
 
 const TONES: Record<Entry['of']['state'], Tone> = {
   ...{ planned: 'neutral', delayed: 'neutral', due: 'info', completed: 'good' },
-  ...{ cancelled: 'neutral', missed: 'warn' },
+  ...{ cancelled: 'neutral', missed: 'warn', returned: 'warn' },
 };
 
 function Day({ of, entries }: { of: Date; entries: Entry[] }) {

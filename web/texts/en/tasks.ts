@@ -46,7 +46,7 @@ export const tasks = {
     params: said('Parameters', 'What clients are given with the task.'),
     chooseTemplate: 'Choose a template to see its parameters.',
     param: (type: string, required: boolean) => `${type}${required ? ', required' : ''}`,
-    types4: { string: 'Text', number: 'Number', boolean: 'Yes or no', object: 'Object (JSON)' },
+    types4: { string: 'Text', number: 'Number', boolean: 'Yes or no', object: 'Object (JSON)', array: 'List (JSON)' },
     dispatchTimes: said('Dispatches', 'How many different users of the group get it, each once.'),
     dispatch: said('How', 'Whether whoever has taken it goes on with it until it is used up.'),
     dispatches: { 'each-once': 'To each user once', blocking: 'Blocking: one user until it is used up' },
@@ -96,6 +96,7 @@ export const calendar = {
     completed: 'Completed',
     cancelled: 'Cancelled',
     missed: 'Missed',
+    returned: 'Returned',
   },
 };
 

@@ -37,7 +37,7 @@ export const tasks: Texts['tasks'] = {
     params: ['参数', '随任务交给客户端。'],
     chooseTemplate: '选择模板以查看其参数。',
     param: (type, required) => `${type}${required ? '，必填' : ''}`,
-    types4: { string: '文本', number: '数字', boolean: '是或否', object: '对象（JSON）' },
+    types4: { string: '文本', number: '数字', boolean: '是或否', object: '对象（JSON）', array: '列表（JSON）' },
     dispatchTimes: ['派发次数', '组内多少个不同用户各得到一次。'],
     dispatch: ['方式', '领取者是否一直做到用完为止。'],
     dispatches: { 'each-once': '每个用户一次', blocking: '阻塞：同一用户直到用完' },
@@ -86,6 +86,7 @@ export const calendar: Texts['calendar'] = {
     completed: '已完成',
     cancelled: '已取消',
     missed: '已错过',
+    returned: '已退回',
   },
 };
 
