@@ -22,16 +22,21 @@ export const Priority = z.number().int().min(priorityRange.min).max(priorityRang
 const SECOND =
   '(19[7-9]\\d|[2-8]\\d{3})-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2\\d))' +
   'T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d';
-/** Only times that PostgreSQL reads: up to nine digits of a fraction, existing zones. */
-const ZONED = new RegExp(`^${SECOND}(\\.\\d{1,9})?(Z|[+-](0\\d|1[0-5]):[0-5]\\d)$`);
-/** ISO 8601 with a time zone, from 1970 to 8999. */
-export const Time = z
-  .string()
-  .regex(ZONED, 'must be ISO 8601 with seconds, 9 digits after the point at most, and a zone from -15:59 to +15:59')
-  .refine(
-    (t) => z.iso.datetime({ offset: true }).safeParse(t).success && Date.parse(t) >= 0,
-    'must be a time after 1970',
-  );
+/** ISO 8601 with a time zone, from 1970 to 8999. Only times that PostgreSQL reads: existing zones, up to so many digits of a fraction. */
+const timeWith = (digits: number) =>
+  z
+    .string()
+    .regex(
+      new RegExp(`^${SECOND}(\\.\\d{1,${digits}})?(Z|[+-](0\\d|1[0-5]):[0-5]\\d)$`),
+      `must be ISO 8601 with seconds, ${digits} digits after the point at most, and a zone from -15:59 to +15:59`,
+    )
+    .refine(
+      (t) => z.iso.datetime({ offset: true }).safeParse(t).success && Date.parse(t) >= 0,
+      'must be a time after 1970',
+    );
+export const Time = timeWith(9);
+/** To the microsecond, as the database keeps it. */
+export const PreciseTime = timeWith(6);
 /** A time zone as its database spells it; undefined: there is none of this name. */
 const spelledZone = (name: string): string | undefined => {
   // PostgreSQL reads a zone that begins with a sign as the opposite offset, and Temporal knows no offsets

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, counts, Json, Name, orNull, Time, targeted, WaitSeconds } from './common.ts';
+import { Callback, counts, Json, Name, orNull, PreciseTime, targeted, WaitSeconds } from './common.ts';
 
 const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);
 const TimeOrNull = z.string().nullable();
@@ -41,23 +41,44 @@ export const PutReview = z
   .openapi('PutReview');
 export type PutReview = z.infer<typeof PutReview>;
 
-const rest = {
+const said = {
   status: Status,
-  auditTime: Time.optional().openapi({ description: "Left out: the database's clock at arrival" }),
+  auditTime: PreciseTime.optional().openapi({ description: "Left out: the database's clock at arrival" }),
   callbackId: Name.optional().openapi({
     description: 'A second callback with the same id on this review is a duplicate',
   }),
-  waitSeconds: WaitSeconds,
 };
 
+const audit = { kind: z.enum(['text', 'picture', 'reply']), targetId: Name.optional(), ...said };
+const namesTarget = ({ kind, targetId }: { kind: string; targetId?: string | undefined }) =>
+  kind === 'text' || targetId !== undefined;
+const required = { message: 'is required', path: ['targetId'] };
 export const AuditCallback = z
-  .strictObject({ kind: z.enum(['text', 'picture', 'reply']), targetId: Name.optional(), ...rest })
-  .refine((c) => c.kind === 'text' || c.targetId !== undefined, { message: 'is required', path: ['targetId'] })
+  .strictObject({ ...audit, waitSeconds: WaitSeconds })
+  .refine(namesTarget, required)
   .openapi('AuditCallback', targeted);
-export type AuditCallback = z.infer<typeof AuditCallback>;
+const Entry = z.strictObject(audit).refine(namesTarget, required).openapi('AuditCallbackEntry', targeted);
+const AuditCallbacks = z
+  .strictObject({ callbacks: z.array(Entry).min(1).max(100), waitSeconds: WaitSeconds })
+  .openapi('AuditCallbacks');
+export const OneOrSeveralCallbacks = z.union([AuditCallback, AuditCallbacks]);
+
+/** Checks one callback or several as what they mean to be: a union would report the alternative with the fewest faults. */
+export const SentCallbacks = z.unknown().transform((sent, ctx) => {
+  const isBatch = typeof sent === 'object' && sent !== null && 'callbacks' in sent;
+  const parsed = (isBatch ? AuditCallbacks : AuditCallback).safeParse(sent);
+  if (parsed.success) return parsed.data;
+  ctx.issues.push(...parsed.error.issues.map((issue) => ({ ...issue, input: sent }) as never));
+  return z.NEVER;
+});
 
 export const PictureCallback = z
-  .strictObject({ kind: z.literal('picture').default('picture'), targetId: Name.optional(), ...rest })
+  .strictObject({
+    kind: z.literal('picture').default('picture'),
+    targetId: Name.optional(),
+    ...said,
+    waitSeconds: WaitSeconds,
+  })
   .openapi('PictureCallback');
 
 const OUTCOMES = ['pending', 'applied', 'expired', 'duplicate'] as const;
@@ -71,6 +92,8 @@ export const CallbackAnswer = z
       .openapi({ description: 'Of a duplicate' }),
   })
   .openapi('CallbackAnswer');
+
+export const CallbackResults = z.object({ results: z.array(CallbackAnswer) }).openapi('CallbackResults');
 
 export const PictureParam = z.object({ pictureId: Name });
 

@@ -8,7 +8,7 @@ import type { ReviewRecord } from '../contract/reviews.ts';
 import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Claimed, Rejection } from '../domain/cases.ts';
-import type { Change as ReviewChange } from '../domain/reviews.ts';
+import type { ChangedLine, Change as ReviewChange } from '../domain/reviews.ts';
 import type { Advanced, Completed, Pulled, Released } from './tasks.ts';
 
 /** A line as followers read it. Without a version its workflow knows already, or the item is gone. */
@@ -69,7 +69,7 @@ export interface Columns {
 
   'add_task.outcome': 'created' | 'exists' | 'limit' | 'no_template' | 'too_many';
   'apply_review.*': { resolved: number; more: boolean; version: number };
-  'callback_outcome.first_outcome': Outcome;
+  'callback_outcomes.first_outcome': Outcome;
   'cases_to_judge.tally': Record<string, number>;
   'cast_votes.outcome': 'counted' | 'late' | 'repeated' | 'again' | Rejection;
   'change_task.outcome': 'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template' | 'too_many';
@@ -104,7 +104,7 @@ export interface Columns {
   'receive_callbacks.problem': 'no_review' | 'no_target' | 'too_far' | 'busy';
   'receive_callbacks.*': { received_at: Date };
   'renew_hold.*': { outcome: 'done'; expires_at: Date } | { outcome: Rejection; expires_at: null };
-  'review_change.*': ReviewChange & { callback: Callback | null };
+  'review_change.*': ReviewChange & { line: ChangedLine } & { callback: Callback | null };
   'review_log.*': { seq: number; applied_at: Date; outcome: Exclude<Outcome, 'pending'> | 'edited' };
   'review_record.record': ReviewRecord;
   'review_stores.index': Record<string, unknown>[];

@@ -632,7 +632,7 @@ create table review_index (
   arrival              bigint,
   removed_at           timestamp with time zone,
   constraint review_index_pkey PRIMARY KEY (review_id, kind, target_id),
-  constraint review_index_applied CHECK (((audit_time IS NULL) = (arrival IS NULL))),
+  constraint review_index_applied CHECK (((arrival IS NULL) OR (audit_time IS NOT NULL))),
   constraint review_index_kind_check CHECK ((kind = ANY (ARRAY['text'::text, 'picture'::text, 'reply'::text])))
 );
 CREATE UNIQUE INDEX review_picture ON public.review_index USING btree (target_id) WHERE ((kind = 'picture'::text) AND (removed_at IS NULL));

@@ -58,10 +58,45 @@ export interface Change {
   updatedAt: string;
 }
 
-/** `{type, version, review}` of one change: the review as it was after it. */
-export function changeMessage(id: string, version: number, change: Change) {
-  return { type: 'review.changed', version, review: reviewView({ id, version, ...change }) };
+/** What a line of the log says of one target: its status before and after, null where it was not there. */
+interface TargetChange {
+  kind: string;
+  targetId: string | null;
+  before: number | null;
+  after: number | null;
+  auditTime: string | null;
+  callbackId: string | null;
 }
+
+/** A line of the log that changed a review: of an audit, or of an edit with the records before and after it. */
+export type ChangedLine = TargetChange | { kind: 'edit'; before: ReviewRecord; after: ReviewRecord };
+
+/** `{type, version, review, changes}` of one change: the review as it was after it, and what changed with it. */
+export function changeMessage(id: string, version: number, change: Change, line: ChangedLine) {
+  const changes = isEdit(line) ? changedTargets(line.before, line.after) : [line];
+  return { type: 'review.changed', version, review: reviewView({ id, version, ...change }), changes };
+}
+
+const isEdit = (line: ChangedLine): line is Extract<ChangedLine, { before: ReviewRecord }> => line.kind === 'edit';
+
+/** The targets that an edit added, removed or gave another status. */
+function changedTargets(old: ReviewRecord, now: ReviewRecord): TargetChange[] {
+  const before = targetsOf(old);
+  const after = targetsOf(now);
+  return [...new Map([...before, ...after])].flatMap(([key, { kind, id: targetId, auditTime }]) => {
+    const [was, is] = [before.get(key)?.status ?? null, after.get(key)?.status ?? null];
+    return was === is ? [] : [{ kind, targetId, before: was, after: is, auditTime, callbackId: null }];
+  });
+}
+
+const targetsOf = ({ text, pictures, replies }: ReviewRecord) =>
+  new Map(
+    [
+      { kind: 'text', id: null, ...text },
+      ...pictures.map((p) => ({ kind: 'picture', ...p })),
+      ...replies.map((r) => ({ kind: 'reply', ...r })),
+    ].map((target) => [`${target.kind}/${target.id ?? ''}`, target] as const),
+  );
 
 const MIN_STATUS = -2_147_483_648;
 const MAX_STATUS = 2_147_483_647;

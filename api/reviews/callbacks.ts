@@ -1,26 +1,37 @@
+import type { z } from '@hono/zod-openapi';
 import {
-  AuditCallback,
   CallbackAnswer,
+  CallbackResults,
+  OneOrSeveralCallbacks,
   PictureCallback,
   PictureParam,
-  type AuditCallback as Sent,
+  SentCallbacks,
 } from '../../contract/reviews.ts';
-import type { Gone } from '../../runtime/waiting.ts';
+import type { RowOf } from '../../db/pool.ts';
 import * as reviews from '../../services/reviews/reviews.ts';
-import type { Context } from '../../services/shared/context.ts';
 import { invalid, Problem } from '../../services/shared/problems.ts';
 import { newId } from '../../services/shared/tokens.ts';
 import type { Caller } from '../auth.ts';
-import { answer, endpoint, ok } from '../endpoint.ts';
+import { answer, endpoint } from '../endpoint.ts';
 import { reviewById } from '../resources.ts';
 
 export const reviewCallback = endpoint('addReviewCallback', 'POST /v1/reviews/{id}/callbacks', {
   ...reviewById,
-  summary: 'Receive the callback of an audit of the text, a picture or a reply',
+  summary: 'Receive the callback of an audit of the text, a picture or a reply; or several, all of them or none',
   roles: ['producer', 'agent'],
-  body: AuditCallback,
-  answers: { 200: CallbackAnswer, 202: CallbackAnswer },
-  handle: ({ ctx, caller, params: { id }, body, signal }) => receive(ctx, caller, id, body, signal),
+  body: SentCallbacks,
+  document: OneOrSeveralCallbacks,
+  answers: { 200: CallbackAnswer.or(CallbackResults), 202: CallbackAnswer.or(CallbackResults) },
+  async handle({ ctx, caller, params: { id }, body, signal }) {
+    if (!('callbacks' in body)) {
+      const callback = callbackOf(caller, id, body);
+      return answered(callback.id, await reviews.receive(ctx, callback, body.waitSeconds, signal));
+    }
+    const all = body.callbacks.map((sent) => callbackOf(caller, id, sent));
+    const known = await reviews.receiveAll(ctx, all, body.waitSeconds, signal);
+    const results = all.map((callback, n) => view(callback.id, known?.[n]));
+    return answer(known ? 200 : 202, { results });
+  },
 });
 
 export const pictureCallback = endpoint('addPictureCallback', 'POST /v1/pictures/{pictureId}/callbacks', {
@@ -37,24 +48,31 @@ export const pictureCallback = endpoint('addPictureCallback', 'POST /v1/pictures
       throw invalid('targetId', 'is another picture than that of the path');
     const id = await reviews.ofPicture(ctx, pictureId);
     if (id === undefined) throw new Problem('not_found', `there is no picture ${pictureId}`);
-    return receive(ctx, caller, id, { ...body, targetId: pictureId }, signal);
+    const callback = callbackOf(caller, id, { ...body, targetId: pictureId });
+    return answered(callback.id, await reviews.receive(ctx, callback, body.waitSeconds, signal));
   },
 });
 
-/** Stores a callback, and waits for its outcome as long as the caller asks for (S1.2, S1.6). */
-async function receive(ctx: Context, caller: Caller, review: string, sent: Sent, signal: Gone) {
-  const callbackId = sent.callbackId ?? newId();
-  const callback = {
-    review,
-    id: callbackId,
-    kind: sent.kind,
-    target: sent.kind === 'text' ? '' : (sent.targetId ?? ''),
-    status: sent.status,
-    auditTime: sent.auditTime ?? null,
-    actor: caller.actor,
-  };
-  const known = await reviews.receive(ctx, callback, sent.waitSeconds, signal);
-  if (!known) return answer(202, { callbackId, outcome: 'pending' as const });
+type Sent = Pick<z.output<typeof PictureCallback>, 'status' | 'targetId' | 'auditTime' | 'callbackId'> &
+  Pick<reviews.NewCallback, 'kind'>;
+
+const callbackOf = (caller: Caller, review: string, sent: Sent): reviews.NewCallback => ({
+  review,
+  id: sent.callbackId ?? newId(),
+  kind: sent.kind,
+  target: sent.kind === 'text' ? '' : (sent.targetId ?? ''),
+  status: sent.status,
+  auditTime: sent.auditTime ?? null,
+  actor: caller.actor,
+});
+
+type Known = RowOf<'callback_outcomes'> | undefined;
+
+/** @param known undefined: its outcome is not known yet */
+function view(callbackId: string, known: Known) {
+  if (!known) return { callbackId, outcome: 'pending' as const };
   const { outcome, first_outcome } = known;
-  return ok({ callbackId, outcome, ...(first_outcome !== null && { first: { outcome: first_outcome } }) });
+  return { callbackId, outcome, ...(first_outcome !== null && { first: { outcome: first_outcome } }) };
 }
+
+const answered = (callbackId: string, known: Known) => answer(known ? 200 : 202, view(callbackId, known));

@@ -33,7 +33,7 @@ const lineView = (l: LogLine, before: ReviewRecord): LineView => {
 };
 
 const fields = viewOf(ReviewLogLine);
-const lineOf = (l: LogLine) => ({ ...fields(l), targetId: l.target_id || null });
+const lineOf = (l: LogLine) => ({ ...fields(l), targetId: l.target_id || null, auditTime: l.shown_time });
 
 /** The first lines with the records before and after each, which may have 10,000 targets: as many as a page holds, at least one. */
 function withRecords(lines: LogLine[], record: ReviewRecord): LineView[] {

@@ -1,15 +1,23 @@
 -- Callbacks of audits (S1). A review's row is its lock: what comes and what is applied goes one after the
 -- other, and nothing waits longer than for that.
 
--- Keeps callbacks, in the order in which they are given, before they are acknowledged. Times are
--- the database's, in whole milliseconds, which is all that callers see of them. A time ahead of that counts as of the
--- arrival: a caller whose clock is fast must not make what comes after it late (S1.4).
+-- An audit's time as it is shown: with microseconds only where it has some.
+create or replace function audit_text(at timestamptz) returns text language sql immutable parallel safe as $$
+  select case when at = date_trunc('milliseconds', at) then iso_time(at)
+              else to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') end
+$$;
+
+-- Keeps callbacks, in the order in which they are given, before they are acknowledged. Without a
+-- time it is the database's, in whole milliseconds. A time ahead of that counts as of the arrival: a caller whose clock
+-- is fast must not make what comes after it late (S1.4).
 -- p_wait   whether to wait for reviews that are locked, by an edit for instance; callbacks of many reviews in one call
 --          must not all wait for one of them
+-- p_whole  keeps all of them or none
 -- problem  'no_review', 'no_target', 'too_far' or, without p_wait, 'busy': that one was not kept
 create or replace function receive_callbacks(
   p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamptz[],
-  p_skew_seconds double precision, p_actors text[] default null, p_wait boolean default true
+  p_skew_seconds double precision, p_actors text[] default null, p_wait boolean default true,
+  p_whole boolean default false
 ) returns table (no integer, problem text, arrival bigint, received_at timestamptz)
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -26,7 +34,7 @@ begin
   v_now := clock_timestamp();
   return query
   with sent as materialized (
-    select s.*, case
+    select s.*, row_number() over (partition by s.review, s.id order by s.n) as nth, case
              when not exists (select from review r where r.id = s.review) then 'no_review'
              when not s.review = any (v_locked) then 'busy'
              when not exists (
@@ -39,15 +47,19 @@ begin
     insert into review_callback as c (
       review_id, callback_id, kind, target_id, status, audit_time, received_at, repeated, actor)
     select s.review, s.id, s.what, s.target, s.status,
-           date_trunc('milliseconds', least(coalesce(s.time, v_now), v_now)), v_now,
-           exists (
+           case when s.time <= v_now then s.time else date_trunc('milliseconds', v_now) end, v_now,
+           s.nth > 1 or exists (
              select from review_callback o
               where o.review_id = s.review and o.callback_id = s.id and not o.repeated), coalesce(s.actor, 'anonymous')
-      from sent s where s.fault is null order by s.n
+      from sent s where s.fault is null and not (p_whole and exists (select from sent o where o.fault is not null))
+     order by s.n
     returning c.review_id, c.callback_id, c.arrival
+  ), numbered as (
+    select k.*, row_number() over (partition by k.review_id, k.callback_id order by k.arrival) as nth from kept k
   )
   select s.n::integer, s.fault, k.arrival, v_now
-    from sent s left join kept k on k.review_id = s.review and k.callback_id = s.id;
+    from sent s left join numbered k on k.review_id = s.review and k.callback_id = s.id and k.nth = s.nth
+   order by s.n;
 end $$;
 
 -- Applies what has come for one review, in order, at most p_limit of it. Which callback wins is decided by
@@ -114,7 +126,7 @@ declare
                                       else array['replies', p_target.position::text] end;
 begin
   return jsonb_set(p_record, v_path,
-                   (p_record #> v_path) || jsonb_build_object('status', p_status, 'auditTime', iso_time(p_time)));
+                   (p_record #> v_path) || jsonb_build_object('status', p_status, 'auditTime', audit_text(p_time)));
 end $$;
 
 -- A review's base row, as its record gives it.
@@ -142,7 +154,7 @@ begin
   insert into event (kind, item_id, seq, type, actor, at, data)
   select 'review', review_id, seq, outcome, actor, applied_at,
          json_build_object('kind', kind, 'targetId', nullif(target_id, ''), 'status', status,
-                           'auditTime', iso_time(audit_time), 'callbackId', callback_id,
+                           'auditTime', audit_text(audit_time), 'callbackId', callback_id,
                            'reason', reason, 'before', before, 'after', after)
     from review_callback where review_id = p_id and seq > p_after order by seq;
   insert into tally_line (kind, queue, what, n)
@@ -164,7 +176,7 @@ begin
   if not found then select record into v_record from review where id = p_id; end if;
   select jsonb_object_agg(s.kind || '/' || s.target_id, s.old) into v_old from (
     select distinct on (kind, target_id) kind, target_id,
-                    jsonb_build_object('status', before, 'auditTime', iso_time(before_time)) as old
+                    jsonb_build_object('status', before, 'auditTime', audit_text(before_time)) as old
       from review_callback
      where review_id = p_id and outcome = 'applied' and seq > p_seq and (v_edit is null or seq < v_edit)
      order by kind, target_id, seq) s;
@@ -194,7 +206,8 @@ begin
 end $$;
 
 -- Creates or edits a review (S1.9): what had come before is applied first, and what comes later waits, so
--- an edit has its place among the callbacks. A target that stays keeps its status and audit time.
+-- an edit has its place among the callbacks. A target that stays keeps its status and audit time. One that was removed
+-- before, a picture also from another review, has the author's status and its last audit time.
 -- p_targets  [{kind, id, position, status}]
 create or replace function put_review(
   p_id text, p_targets jsonb, p_body json, p_callback jsonb, p_actor text default 'anonymous'
@@ -217,13 +230,15 @@ begin
    where x.review_id = p_id and x.removed_at is null
      and not exists (select from jsonb_to_recordset(p_targets) as t (kind text, id text)
                       where t.kind = x.kind and t.id = x.target_id);
-  insert into review_index as x (review_id, kind, target_id, position, status)
-  select p_id, t.kind, t.id, t.position, t.status
+  insert into review_index as x (review_id, kind, target_id, position, status, audit_time)
+  select p_id, t.kind, t.id, t.position, t.status, case when t.kind = 'picture' then (
+           select max(e.audit_time) from review_index e where e.kind = 'picture' and e.target_id = t.id) end
     from jsonb_to_recordset(p_targets) as t (kind text, id text, position integer, status integer)
   on conflict (review_id, kind, target_id) do update
      set position = excluded.position,
          status = case when x.removed_at is null then x.status else excluded.status end,
-         audit_time = case when x.removed_at is null then x.audit_time end,
+         audit_time = case when x.removed_at is null then x.audit_time
+                           else greatest(x.audit_time, excluded.audit_time) end,
          arrival = case when x.removed_at is null then x.arrival end,
          removed_at = null;
 
@@ -261,7 +276,7 @@ create or replace function record_of_index(p_id text) returns jsonb language sql
     'pictures', coalesce(jsonb_agg(t.place order by t.position) filter (where t.kind = 'picture'), '[]'),
     'replies', coalesce(jsonb_agg(t.place order by t.position) filter (where t.kind = 'reply'), '[]'))
     from (select kind, position,
-                 jsonb_build_object('id', target_id, 'status', status, 'auditTime', iso_time(audit_time)) as place
+                 jsonb_build_object('id', target_id, 'status', status, 'auditTime', audit_text(audit_time)) as place
             from review_index where review_id = p_id and removed_at is null) t
 $$;
 

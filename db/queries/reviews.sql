@@ -2,7 +2,8 @@
 
 -- name: receive_callbacks
 -- moves
-select * from receive_callbacks(:reviews, :ids, :kinds, :targets, :statuses, :auditTimes, :skewSeconds, :actors, :wait);
+select * from receive_callbacks(:reviews, :ids, :kinds, :targets, :statuses, :auditTimes, :skewSeconds, :actors, :wait,
+                                :whole);
 
 -- name: apply_review
 select * from apply_review(:id, :limit);
@@ -35,7 +36,7 @@ select r.record, r.version,
          'version', b.version, 'updatedAt', iso_time(b.updated_at)) as base,
        (select coalesce(jsonb_agg(jsonb_build_object('kind', x.kind, 'targetId', nullif(x.target_id, ''),
                  'position', x.position,
-                 'status', x.status, 'auditTime', iso_time(x.audit_time)) order by x.kind desc, x.position), '[]')
+                 'status', x.status, 'auditTime', audit_text(x.audit_time)) order by x.kind desc, x.position), '[]')
           from review_index x where x.review_id = r.id and x.removed_at is null) as index,
        record_of_index(r.id) = r.record and b = base_of(r) as in_step
   from review r left join review_base b on b.review_id = r.id
@@ -43,15 +44,19 @@ select r.record, r.version,
 
 -- name: review_log
 -- bytes: before, after
-select * from review_callback where review_id = :id and seq > :after::bigint order by seq limit :limit;
+select *, audit_text(audit_time) as shown_time from review_callback
+ where review_id = :id and seq > :after::bigint order by seq limit :limit;
 
 -- name: review_record
 -- not null: record
 select review_record(:id, :seq::bigint) as record;
 
 -- name: review_change
--- A review as it was after line :n of its log, for a message about that, and its callback of today.
-select r.callback, review_record(r.id, c.seq) as record,
+-- not null: line
+-- A review as it was after line :n of its log, for a message about that, the line, and its callback of today.
+select r.callback, json_build_object('kind', c.kind, 'targetId', nullif(c.target_id, ''), 'before', c.before,
+                                     'after', c.after, 'auditTime', audit_text(c.audit_time),
+                                     'callbackId', c.callback_id) as line, review_record(r.id, c.seq) as record,
        case when b.review_id is null then r.body else b.body end as body,
        iso_time(r.created_at) as "createdAt", iso_time(c.applied_at) as "updatedAt"
   from review r
@@ -68,13 +73,13 @@ select d.day, t.what as outcome, t.n
   left join lateral (
     select what, sum(n)::bigint as n from tally where kind = 'review' and queue = d.day group by what) t on true;
 
--- name: callback_outcome
+-- name: callback_outcomes
 -- not null: outcome
--- :arrival its arrival; the first of the same name beside it.
+-- In the order of arrival; the first of the same name beside each.
 select c.outcome, f.outcome as first_outcome from review_callback c
   left join review_callback f
     on f.review_id = c.review_id and f.callback_id = c.callback_id and not f.repeated and c.repeated
- where c.review_id = :review and c.arrival = :arrival;
+ where c.review_id = :review and c.arrival = any (:arrivals::bigint[]) order by c.arrival;
 
 -- name: review_of_picture
 -- Where a picture is, or was last.

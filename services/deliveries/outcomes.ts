@@ -51,9 +51,9 @@ export async function messageFor(ctx: Context, delivery: DeliveryRow): Promise<O
 async function change({ db }: Context, { item_id: id, n, version, body }: DeliveryRow): Promise<Outgoing | undefined> {
   const [row] = await db.run('review_change', { id, n });
   if (!row?.callback) return undefined;
-  const { callback, ...content } = row;
+  const { callback, line, ...content } = row;
   // rows written by older versions of Docket hold the content themselves
-  const message = changeMessage(id, version, (body as Change | null) ?? content);
+  const message = changeMessage(id, version, (body as Change | null) ?? content, line);
   return { ...callback, id: messageId({ kind: 'review', id, version }, n), body: JSON.stringify(message) };
 }
 

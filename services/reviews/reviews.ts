@@ -7,7 +7,7 @@ import { type Context, perContext } from '../shared/context.ts';
 import { found, invalid, Problem } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
 
-interface NewCallback {
+export interface NewCallback {
   review: string;
   id: string;
   kind: 'text' | 'picture' | 'reply';
@@ -91,44 +91,74 @@ export async function counts({ db }: Context, day: string | null) {
   };
 }
 
-/** @param wait whether to wait while a review is locked, instead of answering `busy` */
-function store({ db, config: { auditSkewSeconds: skewSeconds } }: Context, all: NewCallback[], wait: boolean) {
+/**
+ * @param wait whether to wait while a review is locked, instead of answering `busy`
+ * @param whole keeps all of them or none
+ */
+function store(
+  { db, config: { auditSkewSeconds: skewSeconds } }: Context,
+  all: NewCallback[],
+  { wait = false, whole = false },
+) {
   const columns = {
     ...columnsOf(all, { reviews: 'review', ids: 'id', kinds: 'kind', targets: 'target' }),
     ...columnsOf(all, { statuses: 'status', auditTimes: 'auditTime', actors: 'actor' }),
   };
-  const moved = (rows: Received[]) => received(all, rows);
-  return db.move('receive_callbacks', { ...columns, skewSeconds, wait }, { moved });
+  const moved = (rows: Received[]) => changesOf(all, rows);
+  return db.move('receive_callbacks', { ...columns, skewSeconds, wait, whole }, { moved });
 }
 
 const storeShared = perContext((ctx) =>
-  share<NewCallback, Received>((all) => store(ctx, all, false), { keys: (c) => [`${c.review}/${c.id}`] }),
+  share<NewCallback, Received>((all) => store(ctx, all, {}), { keys: (c) => [`${c.review}/${c.id}`] }),
 );
 
 /**
- * Stores an audit's callback, in one statement with concurrent ones, and waits up to `seconds` for its outcome (S1.2,
- * S1.6).
+ * Stores the callback of an audit, in one statement with concurrent ones, and waits up to `seconds` for its outcome
+ * (S1.2, S1.6).
  * @returns undefined while the outcome is not known
  * @throws Problem `not_found`, 422, or `unavailable` when the review stays locked
  */
 export async function receive(ctx: Context, callback: NewCallback, seconds: number, signal: Gone) {
-  // a retry, unlike a lock wait, holds neither a connection nor callbacks of other reviews
-  const { problem, arrival } = await whileBusy(
-    () => storeShared(ctx)(callback),
-    (one) => one.problem === 'busy',
-    LOCKED_RETRIES,
+  const known = await received(ctx, [callback], async () => [await storeShared(ctx)(callback)], seconds, signal);
+  return known?.[0];
+}
+
+/** The same for several callbacks of one review: all of them are stored or none. */
+export const receiveAll = (ctx: Context, all: NewCallback[], seconds: number, signal: Gone) =>
+  received(
+    ctx,
+    all,
+    () => store(ctx, all, { whole: true }),
+    seconds,
+    signal,
+    (n) => `callbacks.${n}`,
   );
-  if (problem !== null || arrival === null) throw rejection(problem, callback);
+
+/** @param pathOf the path of a callback in the body */
+async function received(
+  ctx: Context,
+  all: NewCallback[],
+  keep: () => Promise<Received[]>,
+  seconds: number,
+  signal: Gone,
+  pathOf?: (n: number) => string,
+) {
+  // a retry, unlike a lock wait, holds neither a connection nor callbacks of other reviews
+  const rows = await whileBusy(keep, (some) => some.some((one) => one.problem === 'busy'), LOCKED_RETRIES);
+  rows.forEach(({ problem }, n) => {
+    if (problem !== null) throw rejection(problem, all[n] as NewCallback, pathOf?.(n));
+  });
   if (seconds === 0) return undefined;
-  const { review } = callback;
+  const review = all[0]?.review ?? '';
+  const arrivals = rows.map(({ arrival }) => arrival);
   return ctx.waiters.waitFor({ keys: () => [`review/${review}`], seconds, signal }, async () => {
-    const [known] = await ctx.db.run('callback_outcome', { review, arrival });
-    return known?.outcome === 'pending' ? undefined : known;
+    const known = await ctx.db.run('callback_outcomes', { review, arrivals });
+    return known.some(({ outcome }) => outcome === 'pending') ? undefined : known;
   });
 }
 
 /** Stores a callback and waits while its review is locked. */
-export const forward = async (ctx: Context, callback: NewCallback) => (await store(ctx, [callback], true))[0];
+export const forward = async (ctx: Context, callback: NewCallback) => (await store(ctx, [callback], { wait: true }))[0];
 
 /**
  * Applies pending callbacks in the order of arrival.
@@ -144,7 +174,7 @@ export async function apply({ db, wakeAll }: Context, id: string) {
 export const nextChange = async ({ db }: Context, id: string) => (await db.run('next_change', { id }))[0]?.n ?? null;
 
 /** One change for each review that has received callbacks, with its newest callback. */
-function received(all: NewCallback[], rows: Received[]): Change[] {
+function changesOf(all: NewCallback[], rows: Received[]): Change[] {
   const newest = new Map<string, Change>();
   rows.forEach((r, n) => {
     const id = all[n]?.review ?? '';
@@ -153,11 +183,14 @@ function received(all: NewCallback[], rows: Received[]): Change[] {
   return [...newest.values()];
 }
 
-function rejection(problem: Received['problem'], { review, kind, target }: NewCallback): Problem {
+/** @param at the path of the callback in the body, where there are several */
+function rejection(problem: Received['problem'], { review, kind, target }: NewCallback, at?: string): Problem {
   if (problem === 'busy') return new Problem('unavailable', `review ${review} is being changed, try again`);
-  if (problem === 'too_far') return invalid('auditTime', 'is too far in the future');
-  if (problem === 'no_review') return new Problem('not_found', `there is no review ${review}`);
-  return new Problem('not_found', `review ${review} has never had the ${kind} ${target}`);
+  const under = at === undefined ? '' : `${at}.`;
+  if (problem === 'too_far') return invalid(`${under}auditTime`, 'is too far in the future');
+  if (problem === 'no_review') return new Problem('not_found', missing(review));
+  const detail = `review ${review} has never had the ${kind} ${target}`;
+  return new Problem('not_found', detail, at === undefined ? {} : { errors: [{ path: at, message: detail }] });
 }
 
 function pictureTaken(error: { constraint?: string; detail?: string }): never {

@@ -105,7 +105,7 @@ describe('S1.9 the author’s edit', () => {
     expect(line.after.pictures.map((p: Json) => p.id)).toEqual(['edit-d', 'edit-b']);
   });
 
-  test('a callback for what was removed is expired, and says why; put back, it is new', async () => {
+  test('a callback for what was removed is expired, and says why; put back, it has the author’s status and its last audit time', async () => {
     await put('gone', plain('gone'));
     await tell('gone', { kind: 'picture', targetId: 'gone-a', status: 5, auditTime: at(1) });
     await put('gone', { ...plain('gone'), pictures: [] }, 200);
@@ -116,9 +116,22 @@ describe('S1.9 the author’s edit', () => {
     const line = { outcome: 'expired', reason: 'removed', targetId: 'gone-a' };
     expect((await logOf('gone')).at(-1)).toMatchObject(line);
     const back = await put('gone', plain('gone'), 200);
-    expect(back.pictures[0]).toEqual({ id: 'gone-a', position: 0, status: 1, auditTime: null });
+    expect(back.pictures[0]).toEqual({ id: 'gone-a', position: 0, status: 1, auditTime: at(1) });
+    expect((await tell('gone', { ...late, auditTime: at(0) })).outcome).toBe('expired');
     expect((await tell('gone', { ...late, auditTime: at(2) })).outcome).toBe('applied');
     expect((await stores('gone')).inStep).toBe(true);
+  });
+
+  test('S1.3 a picture that is removed and added to another review keeps its last audit time', async () => {
+    const picture = { pictures: [{ id: 'moved-p', status: 1 }] };
+    await put('moved-from', { ...plain('moved-from'), ...picture });
+    await tell('moved-from', { kind: 'picture', targetId: 'moved-p', status: 5, auditTime: at(10) });
+    await put('moved-from', { ...plain('moved-from'), pictures: [] }, 200);
+    const { pictures } = await put('moved-to', { ...plain('moved-to'), ...picture });
+    expect(pictures).toEqual([{ id: 'moved-p', position: 0, status: 1, auditTime: at(10) }]);
+    const callback = { kind: 'picture', targetId: 'moved-p', status: 6 };
+    expect((await tell('moved-to', { ...callback, auditTime: at(9) })).outcome).toBe('expired');
+    expect((await tell('moved-to', { ...callback, auditTime: at(10) })).outcome).toBe('applied');
   });
 
   test('has its place among callbacks that come at the same time', async () => {
@@ -167,6 +180,68 @@ test('S1 reviews are listed newest first, page by page', async () => {
   expect(first.items.map((r: Json) => r.id)).toEqual(['l-3', 'l-2']);
   expect(first.items[0]).toEqual(await review('l-3'));
   expect((await api.get(`/v1/reviews?limit=2&cursor=${first.nextCursor}`)).body.items[0].id).toBe('l-1');
+});
+
+test('S1.3 audit times differ by microseconds, and are shown with them; more digits are refused', async () => {
+  await put('micro', plain('micro'));
+  const text = (status: number, digits: string) => ({
+    kind: 'text',
+    status,
+    auditTime: `2026-11-01T12:00:00.${digits}Z`,
+  });
+  expect((await tell('micro', text(2, '123900'))).outcome).toBe('applied');
+  expect((await tell('micro', text(3, '123100'))).outcome).toBe('expired');
+  expect((await review('micro')).text).toEqual({ status: 2, auditTime: '2026-11-01T12:00:00.123900Z' });
+  expect((await logOf('micro')).map((l) => [l.auditTime, l.after.text.auditTime])).toEqual(
+    ['123900', '123100'].map((digits) => [`2026-11-01T12:00:00.${digits}Z`, '2026-11-01T12:00:00.123900Z']),
+  );
+  expect((await tell('micro', text(4, '124000'))).outcome).toBe('applied');
+  expect((await review('micro')).text.auditTime).toBe('2026-11-01T12:00:00.124Z');
+  expect((await stores('micro')).inStep).toBe(true);
+  const sent = await api.post('/v1/reviews/micro/callbacks', text(5, '1240001'));
+  expectProblem(sent, 'seven digits', 'invalid_request');
+});
+
+describe('S1 several callbacks in one call', () => {
+  const picture = (id: string, letter: string, status: number, more: object = {}) => ({
+    ...{ kind: 'picture', targetId: `${id}-${letter}`, status, ...more },
+  });
+
+  test('are answered in order, and applied in order', async () => {
+    await put('some', plain('some'));
+    const callbacks = [
+      picture('some', 'a', 2, { callbackId: 'first', auditTime: at(5) }),
+      picture('some', 'a', 3, { auditTime: at(4) }),
+      picture('some', 'b', 4),
+      picture('some', 'c', 5, { callbackId: 'first' }),
+    ];
+    const { results } = await tell('some', { callbacks });
+    expect(results.map((r: Json) => r.outcome)).toEqual(['applied', 'expired', 'applied', 'duplicate']);
+    expect(results[3]).toEqual({ callbackId: 'first', outcome: 'duplicate', first: { outcome: 'applied' } });
+    expect((await review('some')).pictures.map((p: Json) => p.status)).toEqual([2, 4, 1]);
+    const pending = await drop('some', { callbacks: [picture('some', 'c', 6, { callbackId: 'late' })] });
+    expect(pending).toEqual({ results: [{ callbackId: 'late', outcome: 'pending' }] });
+  });
+
+  test('a bad one refuses all, and is named by its index', async () => {
+    await put('none', plain('none'));
+    const good = picture('none', 'a', 2);
+    const far = new Date(Date.now() + 400_000).toISOString();
+    for (const [bad, code, path] of [
+      [{ ...good, status: 'two' }, 'invalid_request', 'callbacks.1.status'],
+      [{ ...good, targetId: undefined }, 'invalid_request', 'callbacks.1.targetId'],
+      [{ ...good, auditTime: far }, 'invalid_request', 'callbacks.1.auditTime'],
+      [picture('none', 'z', 2), 'not_found', 'callbacks.1'],
+    ] as const) {
+      const reply = await api.post('/v1/reviews/none/callbacks', { callbacks: [good, bad, good] });
+      expectProblem(reply, path, code);
+      expect(reply.body.errors.map((e: Json) => e.path)).toEqual([path]);
+    }
+    for (const callbacks of [[], repeat(101, () => good)])
+      expectProblem(await api.post('/v1/reviews/none/callbacks', { callbacks }), 'how many', 'invalid_request');
+    await tell('none', { kind: 'text', status: 2 });
+    expect(await logOf('none')).toHaveLength(1);
+  });
 });
 
 describe('S1 bad input changes nothing', () => {

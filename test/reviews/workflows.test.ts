@@ -184,6 +184,22 @@ test('S1 the receiver is told of each change, in order, signed, each with the re
     applied.slice(0, -1).map((l) => l.after.pictures[0].status),
   );
   expect(first.at(-1)?.review).toEqual(edited);
+  // each names what changed
+  const last = applied.at(-2);
+  expect(first.map((m) => m.changes)).toEqual([
+    ...applied.slice(0, -1).map(({ targetId, before, after, auditTime, callbackId }) => [
+      {
+        ...{ kind: 'picture', targetId, auditTime, callbackId },
+        ...{ before: before.pictures[0].status, after: after.pictures[0].status },
+      },
+    ]),
+    [
+      {
+        ...{ kind: 'picture', targetId: 'told-p', before: last?.status, after: null },
+        ...{ auditTime: last?.auditTime, callbackId: null },
+      },
+    ],
+  ]);
   expect(received[1]?.headers['webhook-id']).toBe(received[2]?.headers['webhook-id']);
 
   const items = (await api.get('/v1/reviews/told/deliveries')).body.items.reverse();
