@@ -3,7 +3,8 @@ import { type Attack, call } from './attack.ts';
 
 const TICKETS = 20;
 const NEIGHBOURS = 5;
-const MOST_SECONDS = 6;
+/** An add waits for rules five seconds at most; a busy machine takes as long again. */
+const MOST_SECONDS = 12;
 
 /** Doubles its work at each step, for tickets that have `dear` in their body. */
 function dear(): object {

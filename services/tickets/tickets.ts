@@ -198,6 +198,7 @@ export async function explain(
     [item.queue !== queue, 'otherQueue'],
     [item.state === 'held' && item.holder === person, 'heldByYou'],
     [item.state !== 'ready' && item.holder !== person, stateWord('ticket', item.state)],
+    [item.rules_due_at !== null, 'rules'],
     [item.exclude.includes(person), 'excluded'],
     [item.skipped.includes(person), 'skipped'],
     [!item.requires.every((r) => skills.includes(r)), 'skills'],

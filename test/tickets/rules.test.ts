@@ -178,6 +178,8 @@ test('S0.2 a ticket whose rules run out of time is held back, marked, and free w
   await eventually(async () => (await parked()) >= 20, 60_000);
   expect(await last('dear-0')).toMatchObject({ type: 'parked', data: { error: expect.stringContaining('its rules') } });
   expect((await claim('dear', 'anyone', { count: 50 })).tickets.filter((t: Json) => t.id !== 'cheap')).toEqual([]);
+  const explained = await api.post('/v1/queues/dear/explain', { reviewer: 'anyone', ticket: 'dear-0' });
+  expect(explained.body).toMatchObject({ offered: false, why: ['rules'] });
   // the queue has used up its time, and its settings can be changed all the same
   await configure('dear', { rules: [{ when: {}, requires: ['senior'] }], maxHeld: 50 });
   expect(await parked()).toBe(0);
