@@ -81,7 +81,7 @@ test('S2.1 who is newly listed, becomes eligible, opts in or gets a higher cap i
 
 test('S2.1 a freed juror costs one case, however many lack jurors', async () => {
   const short = await shortOfJurors('many');
-  const ids = numbered(100, 'many-x');
+  const ids = numbered(30, 'many-x');
   await addCases('many', ids);
   for (const id of ids) await askedInVain(id);
   const newest = await cell(`select max(version)::text from item where queue = 'many'`);
