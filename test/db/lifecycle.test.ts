@@ -75,6 +75,10 @@ describe('a scenario for each kind', () => {
     await refuse('ticket', 'one');
     await api.post('/v1/tickets/one/notes', { text: 'seen' });
 
+    await configure(api, 'alike', { sync: 'subject' });
+    for (const twin of ['twin-1', 'twin-2']) await add(api, 'alike', { id: twin, subject: 'their subject' });
+    await decide(api, await claimOne(api, 'alike', 'anna'));
+
     await configure(api, 'short', { maxAttempts: 1, escalations: [{ afterSeconds: 60, priority: 9 }] });
     for (const id of ['dead', 'late', 'void']) await add(api, 'short', { id, createdAt: inMs(-100_000) });
     const { id } = await claimOne(api, 'short', 'anna');

@@ -118,6 +118,8 @@ export class Model {
   patch(t: ModelTicket, change: Partial<NewModelTicket>): Outcome {
     if (!this.#isOpen(t)) return NOT_OPEN;
     Object.assign(t, change);
+    const live = t.leases.find((l) => l.end === null);
+    if (live && t.exclude.includes(live.holder)) this.#end(t, 'revoked', this.#isLast(t) ? 'dead' : 'released');
     return DONE;
   }
 
