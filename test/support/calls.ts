@@ -38,9 +38,10 @@ export interface Field {
   allows(value: unknown): boolean;
 }
 
-/** The fields of an endpoint's body, as the OpenAPI document has them. */
+/** The fields of an endpoint's body, as the OpenAPI document has them; of several bodies those of the first. */
 export function fieldsOf(e: AnyEndpoint): Field[] {
-  const place = paths[e.path][e.method].requestBody.content['application/json'].schema.$ref.slice(1);
+  const { schema } = paths[e.path][e.method].requestBody.content['application/json'];
+  const place = (schema.$ref ?? schema.anyOf[0].$ref).slice(1);
   const { properties, required = [] } = components.schemas[place.split('/').at(-1)];
   return Object.entries(properties as Record<string, Json>).map(([name, schema]) => ({
     name,

@@ -149,6 +149,7 @@ const tasks: Step[] = [
   { operation: 'completeTask', refused: { status: 409, code: 'stale_log_id' } },
   {
     operation: 'releaseTask',
+    made: ({ logId }) => ({ frida: logId }),
     before: async (client) => {
       const task = { type: 'once', executor: 'uid_frida', startTime: inMs(-1000), templateId: 'price-check' };
       await done(client.post('/v1/tasks', { ...task, params: { product: 'kettle', limit: 30 } }));
