@@ -4,6 +4,7 @@ import { eventually } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
 import { fill, keys, press, sees, submit } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
+import { inMs } from '../support/times.ts';
 
 const system = await startTestSystem({ DOCKET_AUTH: 'keys' });
 const { api } = system;
@@ -75,7 +76,9 @@ test('a new key that is chosen with the mouse stays, however far that goes', asy
 });
 
 test('a key that has ended is said to have ended', async () => {
-  await root.post('/v1/keys', { role: 'agent', name: 'old-app', expiresAt: '2020-01-01T00:00:00.000Z' });
+  const expiresAt = inMs(1_000);
+  await root.post('/v1/keys', { role: 'agent', name: 'old-app', expiresAt });
+  await eventually(async () => Date.parse(expiresAt) < Date.now());
   const page = await browser.open(`${api.url}/keys`, { key: admin.key });
   await page.getByRole('row', { name: /old-app agent Ended/ }).waitFor();
 });
