@@ -110,8 +110,10 @@ export const Claim = z
     waitSeconds: WaitSeconds,
   })
   .openapi('Claim');
-const Queues = z.array(Name).min(1).max(20).openapi({ description: 'In order of preference' });
-export const ClaimFrom = z.strictObject({ queues: Queues, ...Claim.shape }).openapi('ClaimFrom');
+const Queues = z.array(Name).max(20);
+export const ClaimFrom = z
+  .strictObject({ queues: Queues.min(1).openapi({ description: 'In order of preference' }), ...Claim.shape })
+  .openapi('ClaimFrom');
 
 const Reasons = z
   .object(counts('delayed', 'held', 'excluded', 'skills', 'skipped', 'paused', 'maxHeld'))
@@ -135,8 +137,8 @@ export const Decide = z
     }),
     next: z.boolean().default(false),
     skills: Skills.default([]),
-    queues: Queues.optional().openapi({
-      description: "Where to look for the next one; left out: in the ticket's queue",
+    queues: Queues.default([]).openapi({
+      description: "Where to look for the next one, in order of preference; empty: in the ticket's queue",
     }),
   })
   .openapi('Decide');

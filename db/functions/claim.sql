@@ -178,7 +178,7 @@ end $$;
 -- The new item that a decision asked for as its next one (S0.8). The first answer, an item or none, is the answer to
 -- every repetition, wherever it is asked. It is kept in the decided item's row, which is locked first.
 -- p_follows  the token that decided
--- p_queues   asked in turn; null: the item's queue
+-- p_queues   asked in turn; none: the item's queue
 create or replace function claim_next(
   p_kind text, p_id text, p_follows text, p_token text, p_skills text[], p_queues text[]
 ) returns setof item language plpgsql as $$
@@ -189,7 +189,7 @@ begin
   select * into d from item where kind = p_kind and id = p_id and settled_token = token_hash(p_follows) for update;
   if d.next_id is not null then return query select * from item where kind = p_kind and id = d.next_id; return; end if;
   if d.next_wanted is not true then return; end if;
-  v_queues := coalesce(p_queues, array[d.queue]);
+  v_queues := coalesce(nullif(p_queues, '{}'), array[d.queue]);
   return query select * from claim_from(p_kind, v_queues, d.ended_by, array[p_token], p_skills, false);
   update item i set next_id = n.id, next_wanted = n.id is not null
     from (select max(id) as id from item

@@ -75,7 +75,7 @@ export const puller = scenariosOf('task', {
     const completedAt = await call('complete', 'asker', logId, done);
     const { dispatch, nextAt, reasons } = await call('next', 'asker', named({ exclude: ['ask-2'], wait: 0.2 }));
     expect([dispatch, nextAt]).toEqual([null, null]);
-    expect(reasons).toEqual({ excluded: 1, done: 0, taken: 0, notYet: 0, passed: 0 });
+    expect(reasons).toEqual({ excluded: 1, done: 0, taken: 0, notYet: 0, passed: 0, tooOld: 0 });
     expect(await call('complete', 'asker', logId, done)).toBe(completedAt);
     expect(await refusal(call('complete', 'asker', logId, 'other'))).toBe('Http lease_lost');
     expect(await refusal(call('addTask', 'ask-1', { ...task, dispatchTimes: 9 }))).toBe('Http id_conflict');

@@ -47,7 +47,7 @@ export function queueForm({ queueSettings: t, form }: Texts): Part[] {
       title: t.outcome,
       fields: [
         { kind: 'optional', name: 'callback', said: t.callback, fields: callback },
-        { kind: 'text', name: 'sync', said: t.sync, empty: 'omit' },
+        { kind: 'text', name: 'sync', said: t.sync, empty: 'null' },
         { kind: 'json', name: 'form', said: t.form, empty: 'null' },
       ],
     },
