@@ -49,12 +49,14 @@ test('S0.5 filters by state, person and time; a new ticket shows by itself; the 
   await row(page, 'f-3').waitFor();
   await submit(page, { State: 'Decided' }, /^Show$/);
   await row(page, 'f-3').waitFor({ state: 'detached' });
+  await row(page, held.id).waitFor();
   expect(await ids(page)).toEqual([held.id]);
   await page.goBack();
   await row(page, 'f-3').waitFor();
   await page.goto(at('/search?kind=ticket'));
   await submit(page, { Person: 'anna', 'Created from': '2020-01-01T00:00' });
   await row(page, 'f-3').waitFor({ state: 'detached' });
+  await row(page, held.id).waitFor();
   expect(await ids(page)).toEqual([held.id]);
   await submit(page, { 'Created before': '2020-01-02T00:00' }, /^Show$/);
   await sees(page, 'There is nothing like this.');
