@@ -1,6 +1,6 @@
 import type { Item, ShownTicket } from '../../contract/items.ts';
 import { type Settlement, settleItems } from '../../db/items.ts';
-import { only } from '../../db/pool.ts';
+import { type Mover, only } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { checkDecision, checkStatus } from '../items/forms.ts';
 import * as items from '../items/items.ts';
@@ -9,6 +9,7 @@ import type { Context } from '../shared/context.ts';
 import { Problem } from '../shared/problems.ts';
 import { contentHash, isSettledBy, newToken } from '../shared/tokens.ts';
 import { type Attempted, findAttempted, rejection } from './leases.ts';
+import { decideSubjects } from './subjects.ts';
 import { countHandOut, type Handed } from './tickets.ts';
 
 interface Decision extends items.Hold {
@@ -18,8 +19,8 @@ interface Decision extends items.Hold {
   /** The decider's next ticket is asked for, with these skills. */
   next: boolean;
   skills: string[];
-  /** Where to look for it, in order of preference; left out: in the ticket's queue. */
-  queues?: string[];
+  /** Where to look for it, in order of preference; empty: in the ticket's queue. */
+  queues: string[];
 }
 
 interface Decided {
@@ -64,14 +65,11 @@ export async function decide(ctx: Context, wanted: Decision): Promise<Decided> {
   }
 }
 
-/** Settles a ticket with the others of its subject, by itself: many of these would hold up decisions of a shared statement. */
-const settleSubject = ({ db }: Context, settlement: Settlement): Promise<[ShownTicket | undefined, number]> =>
-  db.transaction(async (tx) => {
-    const ids = [settlement.id];
-    await tx.run('lock_subjects', { ids });
-    const [item] = await settleItems(tx, 'ticket', [settlement], true);
-    return [item, item ? (await tx.move('sync_subjects', { ids })).length : 0];
-  });
+async function settleSubject(ctx: Context, settlement: Settlement): Promise<[ShownTicket | undefined, number]> {
+  const settle = (tx: Mover) => settleItems(tx, 'ticket', [settlement], true);
+  const { ended, synced } = await decideSubjects(ctx, [settlement.id], settle);
+  return [ended[0], synced];
+}
 
 const countSynced = async ({ db }: Context, { id, subject }: Item): Promise<number> =>
   subject === null ? 0 : only(await db.run('count_synced', { id, subject })).n;

@@ -1,6 +1,6 @@
 import type { Item } from '../../contract/items.ts';
 import { type Closing, closeItems } from '../../db/items.ts';
-import { only, type ParamsOf, type RowOf } from '../../db/pool.ts';
+import { type Mover, only, type ParamsOf, type RowOf } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
 import { refusalOf } from '../../domain/refusals.ts';
@@ -10,6 +10,7 @@ import { batchesOf, pagesOf } from '../shared/batching.ts';
 import type { Context } from '../shared/context.ts';
 import { checkEntry, Problem } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
+import { decideSubjects } from './subjects.ts';
 
 type Entry = Closing['items'][number];
 
@@ -50,7 +51,9 @@ export async function end(ctx: Context, wanted: Closing): Promise<Ending[]> {
       : { problems: new Map<Entry, Problem>(), syncs: false };
   const fit = firstById(wanted.items.filter((entry) => !problems.has(entry)));
   const closing = { ...wanted, items: fit };
-  const ended = syncs ? await closeSubjects(ctx, closing) : await closeItems(db, 'ticket', closing);
+  const close = (by: Mover) => closeItems(by, 'ticket', closing);
+  const ids = fit.map(({ id }) => id);
+  const ended = syncs ? (await decideSubjects(ctx, ids, close)).ended : await close(db);
   const done = new Map(ended.map((i) => [i.id, i]));
   const missed = fit.filter((i) => !done.has(i.id)).map((i) => i.id);
   const rows = missed.length > 0 ? await db.run('get_items', { kind: 'ticket', ids: missed }) : [];
@@ -68,17 +71,6 @@ export async function end(ctx: Context, wanted: Closing): Promise<Ending[]> {
     return { id, problem: new Problem(code, detail, fields) };
   });
 }
-
-/** Decides tickets, and with them the others of their subjects where their queue says so. */
-const closeSubjects = ({ db }: Context, closing: Closing): Promise<Item[]> =>
-  db.transaction(async (tx) => {
-    const ids = closing.items.map(({ id }) => id);
-    await tx.run('lock_subjects', { ids });
-    const ended = await closeItems(tx, 'ticket', closing);
-    const has = new Set(ended.map(({ id }) => id));
-    await tx.move('sync_subjects', { ids: ids.filter((id) => has.has(id)) });
-    return ended;
-  });
 
 /** Ends one. @throws Problem `not_found`, `not_open`, 422 where the decision doesn't fit the queue's form */
 export async function endOne(
