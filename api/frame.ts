@@ -33,8 +33,6 @@ export interface Route {
 }
 
 const PER_ANSWER = { 'content-type': '', 'x-request-id': '' };
-/** Asked every few seconds by what watches a process. */
-const PROBES = new Set(['/livez', '/readyz', '/metrics']);
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /**
@@ -58,7 +56,7 @@ export async function framing(api: Api, guard: Guard) {
       const [method, { path }, { status }] = [c.req.method, route, answer];
       api.metrics.calls.observe({ method, route: path, status }, ms / 1000);
       const line = { requestId, method, route: path, status, ms: Math.round(ms * 10) / 10, ...involved(c) };
-      api.ctx.log[PROBES.has(path) ? 'debug' : 'info'](line, 'request');
+      api.ctx.log[route.probe ? 'debug' : 'info'](line, 'request');
       return answer;
     };
     if (!tracing) return handle;
