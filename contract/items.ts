@@ -52,7 +52,6 @@ export interface Item {
   result_hash: Uint8Array | null;
   /** Hash of the token that settled it. */
   settled_token: Uint8Array | null;
-  next_wanted: boolean;
   next_id: string | null;
   delivery_pending: boolean;
   lease_seconds: number | null;

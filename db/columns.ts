@@ -77,6 +77,8 @@ export interface Columns {
   'claim_from.*': ShownTicket;
   'claim_cases.*': Claimed | { outcome: null; id: string };
   'claim_next.*': ShownTicket;
+  'settle_items.*': ShownTicket;
+  'settle_next.*': ShownTicket;
   'complete_tasks.*': Completed | Advanced;
   'court_stats.counts': Record<string, number>;
   'court_stats.gold': Record<string, number>;

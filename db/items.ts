@@ -40,19 +40,25 @@ export interface Settlement {
   subject: string | null;
   /** Settings version whose form the result was checked against. */
   formVersion: number | null;
-  nextWanted: boolean;
   /** The version that the decider saw; null: any. */
   seen: number | null;
 }
 
+const settling = (all: Settlement[]) => ({
+  ...columnsOf(all, { ids: 'id', tokens: 'token', results: 'result', hashes: 'hash', subjects: 'subject' }),
+  ...columnsOf(all, { formVersions: 'formVersion', seen: 'seen' }),
+});
+
 /** @param synced the caller also decides the others of their subjects; without it none of a queue that syncs is settled */
 export const settleItems = (db: Mover, kind: Kind, all: Settlement[], synced = false) =>
-  db.move('settle_items', {
-    kind,
-    ...columnsOf(all, { ids: 'id', tokens: 'token', results: 'result', hashes: 'hash', subjects: 'subject' }),
-    ...columnsOf(all, { formVersions: 'formVersion', nextWanted: 'nextWanted', seen: 'seen' }),
-    synced,
-  });
+  db.move('settle_items', { kind, ...settling(all), synced });
+
+/**
+ * Settles items and hands each decider the next one by the same commit.
+ * @param skills of all of them
+ */
+export const settleNext = (db: Mover, kind: Kind, all: (Settlement & { next: string })[], skills: string[]) =>
+  db.move('settle_next', { kind, ...settling(all), ...columnsOf(all, { next: 'next' }), skills });
 
 export interface Closing {
   state: 'settled' | 'invalidated';

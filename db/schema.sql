@@ -10,32 +10,32 @@ create sequence juror_list_number;
 create table admin_log (
   seq                  bigint generated always as identity not null,
   at                   timestamp with time zone default clock_timestamp() not null,
-  key_id               text,
-  actor                text not null,
-  operation            text not null,
+  key_id               text collate "C",
+  actor                text collate "C" not null,
+  operation            text collate "C" not null,
   path                 text collate "C" not null,
   body                 jsonb,
   status               integer,
-  request_id           text,
+  request_id           text collate "C",
   constraint admin_log_pkey PRIMARY KEY (seq)
 );
 CREATE INDEX admin_log_path ON public.admin_log USING btree (path, seq);
 comment on column admin_log.key_id is 'open: no key was asked for; null: from the command line, or a sign-in at a provider';
 
 create table api_key (
-  id                   text not null,
-  name                 text not null,
-  role                 text not null,
-  subject              text,
+  id                   text collate "C" not null,
+  name                 text collate "C" not null,
+  role                 text collate "C" not null,
+  subject              text collate "C",
   hash                 bytea not null,
   created_at           timestamp with time zone default clock_timestamp() not null,
   revoked_at           timestamp with time zone,
-  queues               text[],
+  queues               text[] collate "C",
   expires_at           timestamp with time zone,
   seq                  bigint generated always as identity not null,
   calls_per_second     integer,
-  issuer               text,
-  issuer_subject       text,
+  issuer               text collate "C",
+  issuer_subject       text collate "C",
   constraint api_key_pkey PRIMARY KEY (id),
   constraint api_key_of_person UNIQUE (issuer, issuer_subject),
   constraint api_key_calls_check CHECK ((calls_per_second > 0)),
@@ -51,9 +51,9 @@ create table case_file (
   id                   text collate "C" not null,
   court                text collate "C" not null,
   parties              jsonb not null,
-  party_ids            text[] not null,
-  party_persons        text[] not null,
-  gold                 text,
+  party_ids            text[] collate "C" not null,
+  party_persons        text[] collate "C" not null,
+  gold                 text collate "C",
   tally                jsonb default '{}'::jsonb not null,
   votes                integer default 0 not null,
   votes_left           integer not null,
@@ -61,7 +61,7 @@ create table case_file (
   holds                integer default 0 not null,
   wasted               integer default 0 not null,
   extended             boolean default false not null,
-  winner               text,
+  winner               text collate "C",
   constraint case_file_pkey PRIMARY KEY (id),
   constraint case_never_votes_in_excess CHECK ((votes_left >= 0))
 )
@@ -70,14 +70,14 @@ CREATE INDEX case_gold ON public.case_file USING btree (court) WHERE (gold IS NO
 
 create table court (
   name                 text collate "C" not null,
-  options              text[] not null,
+  options              text[] collate "C" not null,
   votes_to_win         integer not null,
   panel                integer,
   overbook             integer not null,
   window_cases         integer,
   window_seconds       double precision,
   votes_per_day        integer,
-  mode                 text not null,
+  mode                 text collate "C" not null,
   assign_jurors        integer,
   answer_seconds       double precision,
   invites_per_day      integer,
@@ -85,9 +85,9 @@ create table court (
   quality              jsonb,
   fallback             jsonb,
   gold_share           double precision not null,
-  admit                text not null,
-  pick                 text not null,
-  decide               text not null,
+  admit                text collate "C" not null,
+  pick                 text collate "C" not null,
+  decide               text collate "C" not null,
   random_start         boolean not null,
   bar_agreement        double precision,
   bar_after            integer,
@@ -112,16 +112,16 @@ create table court (
 comment on column court.random_start is 'claims begin at a random place of the order instead of at its head';
 
 create table delivery (
-  kind                 text not null,
-  item_id              text not null,
+  kind                 text collate "C" not null,
+  item_id              text collate "C" not null,
   n                    integer not null,
-  type                 text not null,
+  type                 text collate "C" not null,
   version              bigint not null,
   url                  text not null,
-  state                text not null,
+  state                text collate "C" not null,
   attempts             integer default 0 not null,
   status               integer,
-  error                text,
+  error                text collate "C",
   created_at           timestamp with time zone default clock_timestamp() not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
   body                 json,
@@ -142,8 +142,8 @@ CREATE TRIGGER delivery_inserted AFTER INSERT ON public.delivery REFERENCING NEW
 CREATE TRIGGER delivery_updated AFTER UPDATE ON public.delivery REFERENCING OLD TABLE AS old_delivery NEW TABLE AS new_delivery FOR EACH STATEMENT EXECUTE FUNCTION log_delivery();
 
 create table delivery_start (
-  kind                 text not null,
-  item_id              text not null,
+  kind                 text collate "C" not null,
+  item_id              text collate "C" not null,
   n                    integer not null,
   at                   timestamp with time zone default clock_timestamp() not null,
   constraint delivery_start_pkey PRIMARY KEY (kind, item_id, n)
@@ -152,11 +152,11 @@ with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 CREATE INDEX delivery_start_at ON public.delivery_start USING btree (at);
 
 create table event (
-  kind                 text not null,
+  kind                 text collate "C" not null,
   item_id              text collate "C" not null,
   seq                  integer not null,
-  type                 text not null,
-  actor                text not null,
+  type                 text collate "C" not null,
+  actor                text collate "C" not null,
   at                   timestamp with time zone not null,
   data                 json,
   id                   bigint generated always as identity not null,
@@ -219,11 +219,11 @@ comment on column freed_juror.person is 'null: any juror of the court, because i
 comment on column freed_juror.taken_at is 'when a process began to invite for the whole court';
 
 create table item (
-  kind                 text not null,
+  kind                 text collate "C" not null,
   id                   text collate "C" not null,
   queue                text collate "C" not null,
   seq                  bigint generated by default as identity not null,
-  state                text not null,
+  state                text collate "C" not null,
   priority             bigint default 0 not null,
   rank                 bigint not null,
   front                boolean default false not null,
@@ -231,8 +231,8 @@ create table item (
   content_hash         bytea not null,
   requires             text[] default '{}'::text[] not null,
   requires_key         text collate "C" generated always as (requires_key(requires)) stored not null,
-  exclude              text[] default '{}'::text[] not null,
-  skipped              text[] default '{}'::text[] not null,
+  exclude              text[] collate "C" default '{}'::text[] not null,
+  skipped              text[] collate "C" default '{}'::text[] not null,
   callback             jsonb,
   version              bigint not null,
   attempts             integer default 0 not null,
@@ -243,21 +243,21 @@ create table item (
   deadline_at          timestamp with time zone,
   own_deadline         boolean default false not null,
   wake_at              timestamp with time zone,
-  lease_id             text,
-  holder               text,
+  lease_id             text collate "C",
+  holder               text collate "C",
   granted_at           timestamp with time zone,
   expires_at           timestamp with time zone,
   ended_at             timestamp with time zone,
-  ended_by             text,
-  end_reason           text,
+  ended_by             text collate "C",
+  end_reason           text collate "C",
   result               json,
   result_hash          bytea,
   settled_token        bytea,
   next_wanted          boolean default false not null,
   delivery_pending     boolean default false not null,
   event_seq            integer not null,
-  last_event           text not null,
-  last_actor           text not null,
+  last_event           text collate "C" not null,
+  last_actor           text collate "C" not null,
   last_data            json,
   updated_at           timestamp with time zone not null,
   lease_seconds        double precision,
@@ -269,12 +269,12 @@ create table item (
   closing              boolean default false not null,
   stocked_by           xid8,
   base_priority        bigint,
-  base_requires        text[],
+  base_requires        text[] collate "C",
   ruled                jsonb,
   manual_priority      boolean default false not null,
   manual_requires      boolean default false not null,
   rules_due_at         timestamp with time zone,
-  next_id              text,
+  next_id              text collate "C",
   slot                 bigint,
   subject              text collate "C",
   synced_with          text collate "C",
@@ -317,7 +317,7 @@ CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NO
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
 comment on column item.settled_token is 'hash of the token that settled it';
-comment on column item.next_wanted is 'its decision asked for the next item';
+comment on column item.next_wanted is 'not read any more; processes of the release before write it';
 comment on column item.lease_seconds is 'a lease time of its own; null: the queue''s';
 comment on column item.body_bytes is 'length of a job''s body as beanstalkd''s protocol sends it';
 comment on column item.capacity is 'how many more may hold it; null: it has one holder at most';
@@ -357,7 +357,7 @@ CREATE INDEX juror_day_day ON public.juror_day USING btree (day);
 
 create table juror_list (
   court                text collate "C" not null,
-  name                 text not null,
+  name                 text collate "C" not null,
   list                 bigint not null,
   at                   timestamp with time zone default clock_timestamp() not null,
   in_parts             boolean not null,
@@ -378,22 +378,22 @@ with (fillfactor=70);
 
 create table lease (
   token                text collate "C" not null,
-  kind                 text not null,
+  kind                 text collate "C" not null,
   item_id              text collate "C" not null,
   queue                text collate "C" not null,
   holder               text collate "C" not null,
   slot                 text collate "C" default ''::text not null,
   granted_at           timestamp with time zone not null,
   ended_at             timestamp with time zone,
-  why                  text,
-  ended_by             text,
+  why                  text collate "C",
+  ended_by             text collate "C",
   refused_at           timestamp with time zone,
   expires_at           timestamp with time zone,
   invited              boolean default false not null,
   given                json,
   result_hash          bytea,
   seen                 xid8,
-  excluded             text[],
+  excluded             text[] collate "C",
   constraint lease_pkey PRIMARY KEY (token),
   constraint lease_end CHECK ((((ended_at IS NULL) = (why IS NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
   constraint lease_of_capacity CHECK ((kind <> ALL (ARRAY['ticket'::text, 'job'::text]))),
@@ -415,7 +415,7 @@ comment on column lease.excluded is 'what the call that was given this dispatch 
 
 create table log_shard (
   shard                integer not null,
-  owner                text,
+  owner                text collate "C",
   epoch                bigint default 0 not null,
   seen_at              timestamp with time zone,
   reviews              bigint not null,
@@ -433,7 +433,7 @@ create table look_back (
   first_seen           xid8,
   since_rank           bigint not null,
   seen                 xid8,
-  excluded             text[] default '{}'::text[] not null,
+  excluded             text[] collate "C" default '{}'::text[] not null,
   constraint look_back_pkey PRIMARY KEY (person)
 )
 with (fillfactor=70);
@@ -444,7 +444,7 @@ comment on column look_back.excluded is 'or the call that was given it excluded 
 create table member (
   person               text collate "C" not null,
   group_id             text collate "C" not null,
-  given_as             text not null,
+  given_as             text collate "C" not null,
   joined_by            xid8,
   constraint member_pkey PRIMARY KEY (person, group_id)
 );
@@ -452,24 +452,24 @@ CREATE INDEX member_of_group ON public.member USING btree (group_id, person);
 comment on column member.joined_by is 'the transaction since which they are a member: what they could have had before that they have not passed by';
 
 create table node (
-  id                   text not null,
-  url                  text,
-  role                 text not null,
+  id                   text collate "C" not null,
+  url                  text collate "C",
+  role                 text collate "C" not null,
   started_at           timestamp with time zone default clock_timestamp() not null,
   seen_at              timestamp with time zone default clock_timestamp() not null,
   follows              boolean default false not null,
-  store                text,
+  store                text collate "C",
   constraint node_pkey PRIMARY KEY (id)
 );
 
 create table notice (
   seq                  bigint generated always as identity not null,
   at                   timestamp with time zone default clock_timestamp() not null,
-  kind                 text not null,
-  item_id              text not null,
-  queue                text not null,
-  person               text not null,
-  type                 text not null,
+  kind                 text collate "C" not null,
+  item_id              text collate "C" not null,
+  queue                text collate "C" not null,
+  person               text collate "C" not null,
+  type                 text collate "C" not null,
   data                 json not null,
   xid                  xid8 default pg_current_xact_id(),
   snap                 pg_snapshot default pg_current_snapshot(),
@@ -479,25 +479,25 @@ create table notice (
 CREATE INDEX notice_at ON public.notice USING btree (at);
 
 create table operator_command (
-  key                  text not null,
-  kind                 text not null,
-  item_id              text not null,
+  key                  text collate "C" not null,
+  kind                 text collate "C" not null,
+  item_id              text collate "C" not null,
   at                   timestamp with time zone default clock_timestamp() not null,
   constraint operator_command_pkey PRIMARY KEY (key)
 );
 CREATE INDEX operator_command_at ON public.operator_command USING btree (at);
 
 create table parked (
-  kind                 text not null,
-  item_id              text not null,
+  kind                 text collate "C" not null,
+  item_id              text collate "C" not null,
   until                timestamp with time zone not null,
-  error                text not null,
+  error                text collate "C" not null,
   constraint parked_pkey PRIMARY KEY (kind, item_id)
 );
 
 create table queue (
-  kind                 text not null,
-  name                 text not null,
+  kind                 text collate "C" not null,
+  name                 text collate "C" not null,
   paused               boolean default false not null,
   lease_seconds        double precision default 300 not null,
   level_seconds        double precision,
@@ -519,7 +519,7 @@ create table queue (
   push                 jsonb,
   deleted_at           timestamp with time zone,
   rules                jsonb default '[]'::jsonb not null,
-  workflow             text default 'always'::text not null,
+  workflow             text collate "C" default 'always'::text not null,
   sync                 text collate "C",
   constraint queue_pkey PRIMARY KEY (kind, name),
   constraint queue_deadline_seconds_check CHECK ((deadline_seconds >= (0)::double precision)),
@@ -537,10 +537,10 @@ comment on column queue.sync is 'tickets: subject: a decision decides the other 
 
 create table reconciliation (
   one                  boolean default true not null,
-  store                text not null,
-  stage                text,
-  after_kind           text default ''::text not null,
-  after_id             text default ''::text not null,
+  store                text collate "C" not null,
+  stage                text collate "C",
+  after_kind           text collate "C" default ''::text not null,
+  after_id             text collate "C" default ''::text not null,
   after_n              integer default 0 not null,
   started_at           timestamp with time zone default clock_timestamp() not null,
   finished_at          timestamp with time zone,
@@ -551,9 +551,9 @@ create table reconciliation (
 
 create table resync (
   id                   bigint generated always as identity not null,
-  what                 text not null,
-  parent               text not null,
-  name                 text not null,
+  what                 text collate "C" not null,
+  parent               text collate "C" not null,
+  name                 text collate "C" not null,
   n                    integer default 0 not null,
   at                   timestamp with time zone default clock_timestamp() not null,
   constraint resync_pkey PRIMARY KEY (id),
@@ -596,20 +596,20 @@ create table review_callback (
   arrival              bigint generated always as identity not null,
   review_id            text collate "C" not null,
   callback_id          text collate "C",
-  kind                 text not null,
+  kind                 text collate "C" not null,
   target_id            text collate "C",
   status               integer,
   audit_time           timestamp with time zone,
   received_at          timestamp with time zone default clock_timestamp() not null,
   repeated             boolean default false not null,
-  outcome              text default 'pending'::text not null,
-  reason               text,
+  outcome              text collate "C" default 'pending'::text not null,
+  reason               text collate "C",
   seq                  integer,
   applied_at           timestamp with time zone,
   before               jsonb,
   after                jsonb,
   version              bigint,
-  actor                text default 'anonymous'::text not null,
+  actor                text collate "C" default 'anonymous'::text not null,
   before_time          timestamp with time zone,
   constraint review_callback_pkey PRIMARY KEY (arrival),
   constraint review_callback_kind_check CHECK ((kind = ANY (ARRAY['text'::text, 'picture'::text, 'reply'::text, 'edit'::text]))),
@@ -624,7 +624,7 @@ comment on column review_callback.before_time is 'the target''s audit time befor
 
 create table review_index (
   review_id            text collate "C" not null,
-  kind                 text not null,
+  kind                 text collate "C" not null,
   target_id            text collate "C" not null,
   "position"           integer not null,
   status               integer not null,
@@ -639,7 +639,7 @@ CREATE UNIQUE INDEX review_picture ON public.review_index USING btree (target_id
 CREATE INDEX review_picture_ever ON public.review_index USING btree (target_id, removed_at) WHERE (kind = 'picture'::text);
 
 create table sample (
-  kind                 text not null,
+  kind                 text collate "C" not null,
   queue                text collate "C" not null,
   at                   timestamp with time zone not null,
   delayed              bigint not null,
@@ -665,7 +665,7 @@ comment on column sample.failed is 'deliveries that are given up';
 comment on column sample.oldest is 'since when the oldest has been waiting; null: none, or all queues together';
 
 create table sample_due (
-  kind                 text not null,
+  kind                 text collate "C" not null,
   queue                text collate "C" not null,
   since                timestamp with time zone default clock_timestamp() not null,
   constraint sample_due_pkey PRIMARY KEY (kind, queue)
@@ -684,11 +684,11 @@ create table sample_state (
 comment on column sample_state.began_at is 'nothing is known of what was before';
 
 create table schedule (
-  topic                text not null,
-  name                 text not null,
+  topic                text collate "C" not null,
+  name                 text collate "C" not null,
   every_seconds        double precision,
-  cron                 text,
-  timezone             text default 'UTC'::text not null,
+  cron                 text collate "C",
+  timezone             text collate "C" default 'UTC'::text not null,
   body                 json not null,
   ttr                  double precision not null,
   priority             bigint not null,
@@ -725,7 +725,7 @@ create table schema_step (
 
 create table session (
   hash                 bytea not null,
-  key_id               text not null,
+  key_id               text collate "C" not null,
   created_at           timestamp with time zone default clock_timestamp() not null,
   expires_at           timestamp with time zone not null,
   constraint session_pkey PRIMARY KEY (hash)
@@ -735,10 +735,10 @@ comment on column session.hash is 'of its token, which is not kept';
 
 create table stream_ticket (
   hash                 bytea not null,
-  key_id               text not null,
-  actor                text not null,
-  role                 text not null,
-  subject              text,
+  key_id               text collate "C" not null,
+  actor                text collate "C" not null,
+  role                 text collate "C" not null,
+  subject              text collate "C",
   expires_at           timestamp with time zone not null,
   session              bytea,
   constraint stream_ticket_pkey PRIMARY KEY (hash)
@@ -752,21 +752,21 @@ create table taken_task (
 CREATE INDEX taken_task_of_item ON public.taken_task USING btree (item_id);
 
 create table tally_line (
-  kind                 text not null,
-  queue                text not null,
-  what                 text not null,
+  kind                 text collate "C" not null,
+  queue                text collate "C" not null,
+  what                 text collate "C" not null,
   n                    bigint not null,
   at                   timestamp with time zone,
-  was                  text
+  was                  text collate "C"
 );
 CREATE INDEX tally_line_queue ON public.tally_line USING btree (kind, queue, what) INCLUDE (n, at);
 comment on column tally_line.at is 'of items handed out: when; null where it does not matter, or no longer';
 comment on column tally_line.was is 'the state that as many have left; null: none';
 
 create table tally_sum (
-  kind                 text not null,
-  queue                text not null,
-  what                 text not null,
+  kind                 text collate "C" not null,
+  queue                text collate "C" not null,
+  what                 text collate "C" not null,
   n                    bigint not null,
   constraint tally_sum_pkey PRIMARY KEY (kind, queue, what)
 )
@@ -776,24 +776,24 @@ comment on table tally_sum is 'sums of the lines that are no longer there, so th
 create table task (
   id                   text collate "C" not null,
   seq                  bigint generated always as identity not null,
-  type                 text not null,
-  executor             text not null,
+  type                 text collate "C" not null,
+  executor             text collate "C" not null,
   queue                text collate "C" not null,
   start_time           timestamp with time zone not null,
   every_minutes        integer,
-  daily_time           text,
+  daily_time           text collate "C",
   every_days           integer not null,
-  timezone             text not null,
-  template_id          text not null,
+  timezone             text collate "C" not null,
+  template_id          text collate "C" not null,
   params               json not null,
   dispatch_times       integer not null,
-  dispatch             text not null,
-  catch_up             text not null,
+  dispatch             text collate "C" not null,
+  catch_up             text collate "C" not null,
   lookback_seconds     double precision not null,
   answer_seconds       double precision,
   end_time             timestamp with time zone,
   callback             jsonb,
-  state                text default 'active'::text not null,
+  state                text collate "C" default 'active'::text not null,
   content_hash         bytea not null,
   made_until           timestamp with time zone default '-infinity'::timestamp with time zone not null,
   revision             integer default 1 not null,
@@ -826,7 +826,7 @@ CREATE INDEX task_start ON public.task USING btree (start_time, seq);
 create table task_group (
   id                   text collate "C" not null,
   seq                  bigint generated always as identity not null,
-  given_as             text not null,
+  given_as             text collate "C" not null,
   created_at           timestamp with time zone default clock_timestamp() not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
   size                 integer default 0 not null,
@@ -837,7 +837,7 @@ create table task_group (
 create table task_template (
   id                   text collate "C" not null,
   seq                  bigint generated always as identity not null,
-  name                 text not null,
+  name                 text collate "C" not null,
   params               json not null,
   content_hash         bytea not null,
   created_at           timestamp with time zone default clock_timestamp() not null,
@@ -855,7 +855,7 @@ create table task_template_version (
 comment on table task_template_version is 'earlier parameters of templates';
 
 create table unpublished (
-  kind                 text not null,
+  kind                 text collate "C" not null,
   item_id              text collate "C" not null,
   at                   timestamp with time zone default clock_timestamp() not null,
   constraint unpublished_pkey PRIMARY KEY (kind, item_id)
@@ -870,8 +870,8 @@ create table vote (
   court                text collate "C" not null,
   juror                text collate "C" not null,
   person               text collate "C" not null,
-  option               text not null,
-  comment              text,
+  option               text collate "C" not null,
+  comment              text collate "C",
   at                   timestamp with time zone not null,
   counted              boolean not null,
   gold                 boolean not null,

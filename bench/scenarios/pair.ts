@@ -51,7 +51,7 @@ function statements({ db }: Lab, seconds: number) {
     const [ticket] = await db.move('claim', { kind: 'ticket', queue: QUEUE, ...who });
     if (!ticket) return false;
     const settled = { ids: [ticket.id], tokens: [token], results: [result], hashes: [hash] };
-    const unused = { subjects: [null], formVersions: [null], nextWanted: [false], seen: [null], synced: false };
+    const unused = { subjects: [null], formVersions: [null], seen: [null], synced: false };
     await db.move('settle_items', { kind: 'ticket', ...settled, ...unused });
     return true;
   };

@@ -51,7 +51,7 @@ export async function statements(lab: Lab, report: Report): Promise<void> {
 const RESULT = { verdict: 'keep' };
 const settlement = (id: string, token: string) => ({
   ...{ id, token, result: JSON.stringify(RESULT), hash: contentHash(RESULT) },
-  ...{ subject: null, formVersion: null, seen: null, nextWanted: false },
+  ...{ subject: null, formVersion: null, seen: null },
 });
 
 async function layerOfToday(url: string): Promise<Layer> {

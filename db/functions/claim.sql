@@ -6,7 +6,8 @@
 -- taken in a statement of its own, because one statement has one snapshot, which a lock taken inside it does not
 -- refresh.
 --
--- p_persons  distinct; with more than one of them p_count is 1 and p_skills is empty
+-- p_persons  distinct; with more than one of them p_count is 1
+-- p_skills   of all of them
 -- p_tokens   p_count for each person: the tokens of new leases, made by the caller so that the
 --            fate of a lost answer can be looked up
 -- p_resume   also return what the persons hold; false: new items only
@@ -23,8 +24,6 @@ declare
   v_persons text[] := p_persons;
   v_tokens text[] := p_tokens;
   v_slots bigint[];
-  v_ids text[];
-  v_given integer;
 begin
   select * into q from queue where kind = p_kind and name = p_queue;
   if q.max_held > 1 then
@@ -48,22 +47,7 @@ begin
     if v_slots is null then return; end if;
   end if;
 
-  if p_skills <> '{}' then
-    v_ids := pick_skilled(p_kind, p_queue, p_persons[1], p_skills, cardinality(v_slots), v_now);
-  end if;
-  return query select * from grant_items(q, v_persons, v_tokens, v_slots, v_ids);
-  get diagnostics v_given = row_count;
-  if v_given = cardinality(v_slots) or cardinality(p_persons) = 1 or not exists (
-    select from item where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = '') then
-    return;
-  end if;
-  -- a person was excluded from the item chosen for them: choose again, one by one, for all who have none
-  for n in 1 .. cardinality(v_slots) loop
-    if not exists (select from item where kind = p_kind and queue = p_queue and state = 'held'
-                      and holder = v_persons[n] and lease_id = v_tokens[n]) then
-      return query select * from grant_items(q, v_persons[n:n], v_tokens[n:n], v_slots[n:n], null);
-    end if;
-  end loop;
+  return query select * from grant_items(p_kind, choose_items(q, v_persons, p_skills), v_persons, v_tokens, v_slots);
 end $$;
 
 -- The same for one person and several queues: what they hold in any of them, then new items of each queue in turn.
@@ -135,32 +119,68 @@ begin
       limit greatest(least(p_count - case when p_resume then live.n else 0 end, q.max_held - live.n), 0)) f;
 end $$;
 
--- Gives each person an item: the n-th of p_ids or, where p_ids is null, the n-th at the head of the queue that asks for
--- no skill, in one range of the ready index. One person who asks for several gets none that excludes them; of several
--- persons, each whose item excludes them gets none.
+-- An item for each of these persons, the n-th for the n-th, locked; null for those who get none. They come from the
+-- head of the queue, in its order. If one excludes its person, all who have none are looked for again, one by one.
+-- p_persons  one person as often as they may get one, or distinct ones
+create or replace function choose_items(q queue, p_persons text[], p_skills text[]) returns text[] language plpgsql
+set plan_cache_mode = force_generic_plan as $$
+declare
+  v_ids text[];
+  v_one text := case when p_persons[1] = all (p_persons) then p_persons[1] end;
+  v_free integer[];
+  v_number integer;
+begin
+  v_ids := head_of_queue(q.kind, q.name, v_one, p_skills, cardinality(p_persons), '{}');
+  if v_one is not null or v_ids is null then return v_ids; end if;
+  v_free := array(
+    select s.n from unnest(v_ids, p_persons) with ordinality as s (id, person, n)
+      join item i on i.kind = q.kind and i.id = s.id
+     where s.person = any (i.exclude) or s.person = any (i.skipped));
+  if v_free = '{}' then return v_ids; end if;
+  foreach v_number in array v_free loop v_ids[v_number] := null; end loop;
+  for v_number in 1 .. cardinality(p_persons) loop
+    if v_ids[v_number] is null then
+      v_ids[v_number] := (head_of_queue(
+        q.kind, q.name, p_persons[v_number], p_skills, 1, array_remove(v_ids, null)))[1];
+    end if;
+  end loop;
+  return v_ids;
+end $$;
+
+-- The best items that wait, locked, in the order of the queue; items that others have locked are passed by.
+-- p_person  whom none of them may exclude; null: nobody
+-- p_but     none of these
+create or replace function head_of_queue(
+  p_kind text, p_queue text, p_person text, p_skills text[], p_count integer, p_but text[]
+) returns text[] language plpgsql
+set plan_cache_mode = force_generic_plan as $$
+declare
+  v_ids text[];
+  v_now timestamptz := clock_timestamp();
+begin
+  if p_skills <> '{}' then return pick_skilled(p_kind, p_queue, p_person, p_skills, p_count, p_but, v_now); end if;
+  with head as materialized (
+    select id, rank, seq from item
+     where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = '' and rules_due_at is null
+       and (deadline_at is null or deadline_at > v_now) and id <> all (p_but)
+       and (p_person is null or not (p_person = any (exclude) or p_person = any (skipped)))
+     order by rank, seq
+     limit p_count
+       for update skip locked)
+  select array_agg(id order by rank, seq) into v_ids from head;
+  return v_ids;
+end $$;
+
+-- Leases the n-th item to the n-th person; no row for those without an item.
 create or replace function grant_items(
-  q queue, p_persons text[], p_tokens text[], p_slots bigint[], p_ids text[]
+  p_kind text, p_ids text[], p_persons text[], p_tokens text[], p_slots bigint[]
 ) returns setof item language plpgsql
 set plan_cache_mode = force_generic_plan as $$
 declare
-  v_ids text[] := p_ids;
+  -- a lease begins when its row is locked: the one before has ended by then, also in the log
   v_now timestamptz := clock_timestamp();
 begin
-  if v_ids is null then
-    with head as materialized (
-      select id, rank, seq from item
-       where kind = q.kind and queue = q.name and state = 'ready' and requires_key = '' and rules_due_at is null
-         and (deadline_at is null or deadline_at > v_now)
-         and (p_persons[1] <> any (p_persons)
-              or not (p_persons[1] = any (exclude) or p_persons[1] = any (skipped)))
-       order by rank, seq
-       limit cardinality(p_persons)
-         for update skip locked)
-    select array_agg(id order by rank, seq) into v_ids from head;
-    if v_ids is null then return; end if;
-  end if;
-  -- a lease begins when its row is locked: the one before has ended by then, also in the log
-  v_now := clock_timestamp();
+  if p_ids is null then return; end if;
   return query update item i
      set state = 'held', lease_id = s.token, holder = s.person, slot = s.slot, granted_at = v_now,
          expires_at = v_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
@@ -169,40 +189,16 @@ begin
          attempts = i.attempts + 1, version = nextval('item_version'), event_seq = i.event_seq + 1,
          last_event = 'claimed', last_actor = s.person,
          last_data = json_build_object('attempt', i.attempts + 1), updated_at = v_now
-    from unnest(v_ids, p_persons, p_tokens, p_slots) as s (id, person, token, slot)
-   where i.kind = q.kind and i.id = s.id
-     and not (s.person = any (i.exclude) or s.person = any (i.skipped))
+    from unnest(p_ids, p_persons, p_tokens, p_slots) as s (id, person, token, slot), queue q
+   where i.kind = p_kind and i.id = s.id and q.kind = i.kind and q.name = i.queue
   returning i.*;
-end $$;
-
--- The new item that a decision asked for as its next one (S0.8). The first answer, an item or none, is the answer to
--- every repetition, wherever it is asked. It is kept in the decided item's row, which is locked first.
--- p_follows  the token that decided
--- p_queues   asked in turn; none: the item's queue
-create or replace function claim_next(
-  p_kind text, p_id text, p_follows text, p_token text, p_skills text[], p_queues text[]
-) returns setof item language plpgsql as $$
-declare
-  d item;
-  v_queues text[];
-begin
-  select * into d from item where kind = p_kind and id = p_id and settled_token = token_hash(p_follows) for update;
-  if d.next_id is not null then return query select * from item where kind = p_kind and id = d.next_id; return; end if;
-  if d.next_wanted is not true then return; end if;
-  v_queues := coalesce(nullif(p_queues, '{}'), array[d.queue]);
-  return query select * from claim_from(p_kind, v_queues, d.ended_by, array[p_token], p_skills, false);
-  update item i set next_id = n.id, next_wanted = n.id is not null
-    from (select max(id) as id from item
-           where kind = p_kind and queue = any (v_queues) and state = 'held' and holder = d.ended_by
-             and lease_id = p_token) n
-   where i.kind = p_kind and i.id = p_id;
 end $$;
 
 -- The head of the queue among items whose skills the person covers: the ready index is read once
 -- per key that occurs and is covered, then the best of those are locked. What a neighbour locked
 -- in between is made up for by looking a little further.
 create or replace function pick_skilled(
-  p_kind text, p_queue text, p_person text, p_skills text[], p_count integer, p_now timestamptz
+  p_kind text, p_queue text, p_person text, p_skills text[], p_count integer, p_but text[], p_now timestamptz
 ) returns text[] language plpgsql as $$
 declare
   v_ids text[];
@@ -222,8 +218,8 @@ begin
       select h.* from key cross join lateral (
         select id, rank, seq from item i
          where i.kind = p_kind and i.queue = p_queue and i.state = 'ready' and i.requires_key = key.requires_key
-           and (deadline_at is null or deadline_at > p_now) and rules_due_at is null
-           and not (p_person = any (exclude) or p_person = any (skipped))
+           and (deadline_at is null or deadline_at > p_now) and rules_due_at is null and id <> all (p_but)
+           and (p_person is null or not (p_person = any (exclude) or p_person = any (skipped)))
          order by rank, seq limit v_depth) h
        where key.requires_key is not null
          and (key.requires_key = '' or string_to_array(key.requires_key, ',') <@ p_skills)

@@ -23,7 +23,7 @@ create or replace function counts_of(p_kind text, p_queue text) returns table (
          coalesce(sum(n) filter (where what = 'votes'), 0)::bigint,
          coalesce(sum(n) filter (where what = 'wasted'), 0)::bigint,
          coalesce(sum(n) filter (where what = 'delivery_failed'), 0)::bigint
-    from tally where kind = p_kind and queue = p_queue collate "default"
+    from tally where kind = p_kind and queue = p_queue
 $$;
 
 -- Writes a row for each queue of sample_due that has changed since its last one, and from these one for all queues of

@@ -58,29 +58,13 @@ select * from item where kind = :kind and id = any (:ids::text[]);
 
 -- name: settle_items
 -- moves
--- A decision with a live token (S0.6, S0.7), before the deadline, whether or not a clock has come by.
--- :subjects: those that reviewers' keys are bound to, or null. :formVersions: the settings versions whose forms the
--- decisions were checked against; a queue without a form needs none, so the common case costs no look-up. :seen: the
--- versions that the deciders saw, or null. :synced: the decisions also decide the others of their subjects
--- (`sync_subjects`), which those of a queue that syncs must.
-update item i
-   set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'),
-       settled_token = token_hash(s.token),
-       next_wanted = s.next_wanted, ended_at = t.now, ended_by = i.holder, wake_at = null,
-       lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
-       delivery_pending = coalesce(i.callback, q.callback) is not null,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
-       last_data = json_build_object('decision', s.result::json), updated_at = t.now
-  from unnest(:ids::text[], :tokens::text[], :results::text[], :hashes::text[], :subjects::text[],
-              :formVersions::bigint[], :nextWanted::boolean[], :seen::bigint[])
-         as s (id, token, result, hash, subject, form_version, next_wanted, seen),
-       queue q, (select clock_timestamp() as now) t
- where i.kind = :kind and i.id = s.id and is_live(i, s.token, s.subject)
-   and q.kind = i.kind and q.name = i.queue and (q.form is null or q.settings_version = s.form_version)
-   and fits_review(i.callback, s.result::json) and (s.seen >= i.content_version) is not false
-   and (:synced or q.sync is null or i.subject is null)
-returning {i.shown_ticket};
+select {shown_ticket} from settle_items(
+  :kind, :ids, :tokens, :results, :hashes, :subjects, :formVersions, :seen, :synced);
+
+-- name: settle_next
+-- moves
+select {shown_ticket} from settle_next(
+  :kind, :ids, :tokens, :results, :hashes, :subjects, :formVersions, :seen, :next, :skills);
 
 -- name: renew_items
 -- moves: unseen

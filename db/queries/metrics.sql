@@ -29,7 +29,7 @@ with named as materialized (
             coalesce(sum(n) filter (where what = 'expired'), 0)::bigint as expired,
             coalesce(sum(n) filter (where what = 'dead'), 0)::bigint as dead,
             coalesce(sum(n) filter (where what = 'lapsed'), 0)::bigint as lapsed
-       from tally_sum where kind = 'counted/' || q.kind and queue = q.queue collate "default") s
+       from tally_sum where kind = 'counted/' || q.kind and queue = q.queue) s
     left join lateral (
       select delayed, ready, held, buried from sample
        where kind = q.kind and queue = q.queue order by at desc limit 1) m on true

@@ -30,7 +30,7 @@ select p.name, p.seq, p.paused, p.created_at, c.*, m.*,
    select coalesce(sum(n) filter (where what = 'held'), 0)::bigint as claims_last_minute,
           coalesce(sum(n) filter (where what = 'settled'), 0)::bigint as settled_last_minute
      from tally
-    where kind = :kind and queue = p.queue collate "default"
+    where kind = :kind and queue = p.queue
       and at > (select clock_timestamp()) - interval '1 minute') m
  order by p.seq desc;
 

@@ -151,7 +151,7 @@ select {shown_ticket} from claim_from('ticket', :queues, :person, :tokens, :skil
 
 -- name: claim_next
 -- moves
-select {shown_ticket} from claim_next(:kind, :id, :follows, :token, :skills, :queues?);
+select {shown_ticket} from claim_next(:kind, :id, :token, :skills, :queues);
 
 -- name: items_ahead
 -- not null: n

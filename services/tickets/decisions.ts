@@ -1,11 +1,12 @@
 import type { Item, ShownTicket } from '../../contract/items.ts';
-import { type Settlement, settleItems } from '../../db/items.ts';
+import { type Settlement, settleItems, settleNext } from '../../db/items.ts';
 import { type Mover, only } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { checkDecision, checkStatus } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
-import type { Context } from '../shared/context.ts';
+import { share, sharePerGroup } from '../shared/batching.ts';
+import { type Context, perContext } from '../shared/context.ts';
 import { Problem } from '../shared/problems.ts';
 import { contentHash, isSettledBy, newToken } from '../shared/tokens.ts';
 import { type Attempted, findAttempted, rejection } from './leases.ts';
@@ -33,28 +34,32 @@ interface Decided {
 /** How often the queue's settings may change while a decision is checked against them. */
 const MAX_TRIES = 5;
 
+/** A decision that was made now. */
+interface Settled {
+  item: ShownTicket;
+  next?: ShownTicket | undefined;
+  synced: number;
+}
+
 /**
- * Decides a ticket that the caller holds. The same decision again has the same answer, the next ticket included.
+ * Decides a ticket that the caller holds. The same decision again has the same answer, the next ticket included: that
+ * one is handed out by the commit that decides, so none is final, too.
  * @throws Problem `not_found`, `not_open`, `lease_lost`, `changed`, 422 where the decision doesn't fit the queue's form
  */
 export async function decide(ctx: Context, wanted: Decision): Promise<Decided> {
-  const { id, token, decision, subject, next: nextWanted, version: seen = null } = wanted;
+  const { id, token, decision, subject, version: seen = null } = wanted;
   const hash = contentHash(decision);
   const result = JSON.stringify(decision);
   let formVersion: number | null = null;
   let syncs = false;
   for (let tries = 1; ; tries++) {
-    const settlement = { id, token, result, hash, subject, formVersion, nextWanted, seen };
-    const [item, synced] = syncs
-      ? await settleSubject(ctx, settlement)
-      : [await items.settle(ctx, 'ticket', settlement), 0];
-    if (item) return { item, next: nextWanted ? await claimNext(ctx, item, wanted) : null, synced };
+    const settlement = { id, token, result, hash, subject, formVersion, seen };
+    const settled = await settle(ctx, settlement, wanted, syncs);
+    if (settled) return { ...settled, next: settled.next ? handOut(ctx, settled.next) : null };
     const found = await findAttempted(ctx, id, token, subject);
     // also when the first call is still under way
-    if (isRepeat(found, token, hash)) {
-      const next = found.next_wanted ? await claimNext(ctx, found, wanted) : null;
-      return { item: found, next, synced: await countSynced(ctx, found) };
-    }
+    if (isRepeat(found, token, hash))
+      return { item: found, next: await nextOf(ctx, found), synced: await countSynced(ctx, found) };
     const live = found.state === 'held' && found.lease_id === token;
     if (!live || tries > MAX_TRIES) throw await rejection(ctx, found, token, 'decide');
     if (seen !== null && found.content_version !== null && found.content_version > seen) throw changed(found);
@@ -65,30 +70,60 @@ export async function decide(ctx: Context, wanted: Decision): Promise<Decided> {
   }
 }
 
-async function settleSubject(ctx: Context, settlement: Settlement): Promise<[ShownTicket | undefined, number]> {
-  const settle = (tx: Mover) => settleItems(tx, 'ticket', [settlement], true);
-  const { ended, synced } = await decideSubjects(ctx, [settlement.id], settle);
-  return [ended[0], synced];
+/** In a statement with those that come at the same time, unless others of its subject or other queues are about it. */
+async function settle(
+  ctx: Context,
+  settlement: Settlement,
+  { next, skills, queues }: Decision,
+  syncs: boolean,
+): Promise<Settled | undefined> {
+  const { id } = settlement;
+  if (syncs || (next && queues.length > 0))
+    return ctx.db.transaction(async (tx) => {
+      const end = (on: Mover) => settleItems(on, 'ticket', [settlement], syncs);
+      const { ended, synced } = syncs ? await decideSubjects(tx, [id], end) : { ended: await end(tx), synced: 0 };
+      const [item] = ended;
+      if (!item) return undefined;
+      const asked = { kind: 'ticket', id, token: newToken(), skills, queues };
+      return { item, synced, next: next ? (await tx.move('claim_next', asked))[0] : undefined };
+    });
+  if (next) return sharedBeats(ctx)(JSON.stringify(skills.toSorted()), { ...settlement, next: newToken() });
+  const item = await items.settle(ctx, 'ticket', settlement);
+  return item && { item, synced: 0 };
 }
+
+/** Decisions that ask for the next ticket, with the same skills. */
+const sharedBeats = perContext(({ db }) =>
+  sharePerGroup<Settlement & { next: string }, Settled | undefined>((skills) =>
+    share(
+      async (all) => {
+        const rows = await settleNext(db, 'ticket', all, JSON.parse(skills));
+        const [byId, byToken] = [
+          new Map(rows.map((row) => [row.id, row])),
+          new Map(rows.map((row) => [row.lease_id, row])),
+        ];
+        return all.map(({ id, next }) => {
+          const item = byId.get(id);
+          return item && { item, next: byToken.get(next), synced: 0 };
+        });
+      },
+      { keys: ({ id, token }) => [`id/${id}`, token] },
+    ),
+  ),
+);
 
 const countSynced = async ({ db }: Context, { id, subject }: Item): Promise<number> =>
   subject === null ? 0 : only(await db.run('count_synced', { id, subject })).n;
 
-/** The decider's next new ticket; asked for again, the same (S0.8). */
-async function claimNext(
-  ctx: Context,
-  { id, ended_by: decider }: ShownTicket,
-  { token: follows, skills, queues }: Decision,
-): Promise<Handed | null> {
-  if (decider === null) return null;
-  const token = newToken();
-  const isNew = (row: ShownTicket) => row.lease_id === token;
-  const moved = (rows: ShownTicket[]) => rows.filter(isNew);
-  const [item] = await ctx.db.move('claim_next', { kind: 'ticket', id, token, skills, queues, follows }, { moved });
-  if (!item) return null;
-  if (isNew(item)) countHandOut(ctx, item);
-  // asked for again later, the ticket may have another holder by now, whose token is not for this caller
-  return { item, token: item.holder === decider ? item.lease_id : null, isNew: isNew(item) };
+function handOut(ctx: Context, item: ShownTicket): Handed {
+  countHandOut(ctx, item);
+  return { item, token: item.lease_id, isNew: true };
+}
+
+/** The ticket that a decision handed to its decider, who may have lost it since: its token is not for this caller then. */
+async function nextOf(ctx: Context, { next_id: id, ended_by: decider }: Item): Promise<Handed | null> {
+  const item = id === null ? undefined : await items.get(ctx, 'ticket', id);
+  return item ? { item, token: item.holder === decider ? item.lease_id : null, isNew: false } : null;
 }
 
 /** @returns the version of the settings whose form the decision fits; null without a form */

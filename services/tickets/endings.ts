@@ -53,7 +53,7 @@ export async function end(ctx: Context, wanted: Closing): Promise<Ending[]> {
   const closing = { ...wanted, items: fit };
   const close = (by: Mover) => closeItems(by, 'ticket', closing);
   const ids = fit.map(({ id }) => id);
-  const ended = syncs ? (await decideSubjects(ctx, ids, close)).ended : await close(db);
+  const ended = syncs ? (await db.transaction((tx) => decideSubjects(tx, ids, close))).ended : await close(db);
   const done = new Map(ended.map((i) => [i.id, i]));
   const missed = fit.filter((i) => !done.has(i.id)).map((i) => i.id);
   const rows = missed.length > 0 ? await db.run('get_items', { kind: 'ticket', ids: missed }) : [];

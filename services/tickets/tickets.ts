@@ -104,8 +104,9 @@ export async function claim(ctx: Context, request: ClaimRequest) {
 async function take(ctx: Context, { queues, reviewer, skills, count }: ClaimRequest): Promise<Handed[]> {
   const token = newToken();
   const [queue = '', ...others] = queues;
-  if (others.length === 0 && count === 1 && skills.length === 0) {
-    const item = await sharedClaims(ctx)(queue, { person: reviewer, token });
+  if (others.length === 0 && count === 1) {
+    const group = JSON.stringify([queue, ...skills.toSorted()]);
+    const item = await sharedClaims(ctx)(group, { person: reviewer, token });
     return item ? [{ item, token: item.lease_id, isNew: item.lease_id === token }] : [];
   }
   const tokens = [token, ...Array.from({ length: count - 1 }, newToken)];
@@ -120,19 +121,20 @@ async function take(ctx: Context, { queues, reviewer, skills, count }: ClaimRequ
     .slice(0, count);
 }
 
-/** Claims of one ticket without skills share a statement with the others that come at the same time. */
+/** Claims of one ticket share a statement with those of the same queue and skills that come at the same time. */
 const sharedClaims = perContext((ctx) =>
-  sharePerGroup<{ person: string; token: string }, ShownTicket | undefined>((queue) =>
-    shareRows(
+  sharePerGroup<{ person: string; token: string }, ShownTicket | undefined>((group) => {
+    const [queue, ...skills]: [string, ...string[]] = JSON.parse(group);
+    return shareRows(
       async (all) => {
         const { persons, tokens } = columnsOf(all, { persons: 'person', tokens: 'token' });
         // of several tickets that a person holds, the first one counts
-        const asked = { kind: 'ticket', queue, persons, tokens, count: 1, skills: [], resume: true };
+        const asked = { kind: 'ticket', queue, persons, tokens, count: 1, skills, resume: true };
         return (await ctx.db.move('claim', asked, { moved: granted(tokens) })).toReversed();
       },
       { call: ({ person }) => person, row: ({ holder }) => holder, keys: ({ person }) => [person] },
-    ),
-  ),
+    );
+  }),
 );
 
 /** The rows with these tokens. Others were held before: they are resumed, and have not moved. */

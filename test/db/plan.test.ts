@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type ItemFilter, listItems } from '../../db/items.ts';
+import { type ItemFilter, listItems, settleNext } from '../../db/items.ts';
 import type { ParamsOf } from '../../db/pool.ts';
 import { repeat } from '../support/client.ts';
 import { openTestDb } from '../support/database.ts';
 import { byNight } from '../support/nightly.ts';
 import { expectFewRead, explainAll, loader, type Plan, plansOf, readBy } from '../support/plans.ts';
-import { settle } from '../support/rows.ts';
+import { DECISION, settle } from '../support/rows.ts';
 import { testStores } from '../support/system.ts';
 
 const WAITING = byNight(1_000_000, 60_000);
@@ -174,6 +174,26 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
     expectFew(await decide(1), 5);
   });
 
+  test('S0.8 a decision with a next ticket reads no more, however many are held', async () => {
+    const others = await claim({ queue: 'big', count: 500 });
+    let [held] = await claim({ queue: 'big' });
+    const nodes = await nodesOf(() =>
+      often(async () => {
+        const rows = await settleNext(
+          db,
+          'ticket',
+          [{ ...DECISION, id: held?.id ?? '', token: held?.lease_id ?? '', next: `plan-${++tokens}` }],
+          [],
+        );
+        held = rows.find((row) => row.state === 'held');
+        expect(rows).toHaveLength(2);
+      }),
+    );
+    expectFew(nodes, 10);
+    expect(indexesOn(nodes)).toContain('item_holder');
+    expect(await settle(db, others)).toHaveLength(500);
+  });
+
   const [past, future] = ['2001-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];
   test.each<[ItemFilter, string]>([
     [{}, 'item_state'],
@@ -200,4 +220,14 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
     const before = { time: last.created_at.toISOString(), seq: last.seq };
     expectFew(await nodesOf(() => listItems(db.lists, 'ticket', { ...filter, before }, 51), db.lists.pool), LISTED);
   });
+});
+
+test('S0.8 all text has one collation, so that no function leaves an index for the collation of its caller', async () => {
+  const { rows } = await sql(`
+    select c.relname || '.' || a.attname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+       and a.attcollation = 'pg_catalog."default"'::regcollation and c.relname not like 'schema\\_%' and c.relname <> 'seen_transition'
+     order by 1`);
+  // generated columns are computed from these
+  expect(rows.map((r) => r.name)).toEqual(['delivery.url', 'item.requires']);
 });

@@ -17,10 +17,12 @@ export function addNew(db: Mover, queue: string, ids: string[], kind: 'ticket' |
   return addItems(db, kind, items);
 }
 
+/** A decision, but for its ticket. */
+export const DECISION = { result: '1', hash: '00', subject: null, formVersion: null, seen: null };
+
 /** Decides tickets as they came from a claim. */
 export function settle(db: Mover, held: Pick<ItemRow, 'id' | 'lease_id'>[]) {
-  const one = { result: '1', hash: '00', subject: null, formVersion: null, nextWanted: false, seen: null };
-  const settlements = held.map(({ id, lease_id }) => ({ ...one, id, token: lease_id ?? '' }));
+  const settlements = held.map(({ id, lease_id }) => ({ ...DECISION, id, token: lease_id ?? '' }));
   return settleItems(db, 'ticket', settlements);
 }
 
