@@ -12,7 +12,7 @@
 --            fate of a lost answer can be looked up
 -- p_resume   also return what the persons hold; false: new items only
 -- Returns held items: those with a token of p_tokens are new, the others resumed. A person in none
--- of the rows got nothing.
+-- of the rows got nothing. Before them, without a body, what was due in the queue and is done now.
 create or replace function claim_items(
   p_kind text, p_queue text, p_persons text[], p_tokens text[], p_count integer, p_skills text[], p_resume boolean
 ) returns setof item language plpgsql
@@ -30,6 +30,7 @@ begin
     perform pg_advisory_xact_lock(s.key) from (
       select distinct person_key(p_kind, p_queue, person) as key from unnest(p_persons) as person order by 1) s;
   end if;
+  if is_due(p_kind, array[p_queue]) then return query select * from advance_due(p_kind, array[p_queue]); end if;
   v_now := clock_timestamp();
   select array_agg(i order by granted_at, seq) into v_held from item i
    where kind = p_kind and queue = p_queue and state = 'held' and holder = any (p_persons);
@@ -84,8 +85,8 @@ begin
     v_known := (select count(*) from unnest(v_held) where queue = v_queue);
     v_more := array(select c from claim_items(
       p_kind, v_queue, array[p_person], p_tokens[cardinality(v_ids) + 1:] || p_tokens[:v_known],
-      v_count - cardinality(v_ids) + v_known, p_skills, p_resume) c where c.id <> all (v_ids));
-    v_ids := v_ids || array(select id from unnest(v_more));
+      v_count - cardinality(v_ids) + v_known, p_skills, p_resume) c where c.body is null or c.id <> all (v_ids));
+    v_ids := v_ids || array(select id from unnest(v_more) where body is not null);
     return query select * from unnest(v_more);
   end loop;
 end $$;

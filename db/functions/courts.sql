@@ -76,6 +76,10 @@ begin
   perform pg_advisory_xact_lock(s.key) from (
     select distinct person_key('case', p_court, (juror_seen(c, n.juror, n.juror)).person) as key
       from unnest(p_jurors) as n (juror) order by 1) s;
+  if is_due('case', array[p_court]) then
+    return query select null::text, null::text, a.id, null::text, null::timestamptz
+                   from advance_due('case', array[p_court]) a;
+  end if;
   v_seen := array(
     select juror_seen(c, n.juror, n.juror) from unnest(p_jurors) with ordinality as n (juror, no) order by n.no);
   return query select null::text, null::text, e, null::text, null::timestamptz from unnest(end_lost_holds(c, v_seen)) e;

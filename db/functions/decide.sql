@@ -43,11 +43,11 @@ $$;
 
 -- The same, and hands each decider the next ticket of the queue by the commit that decides: there is no moment at which
 -- one is decided and the other is not handed out, so that also "none" is final. The decided rows are locked first, in
--- the order of ids, which is the only step that waits. The next ticket takes the slot that the decided one frees, so no
--- person needs to be locked (`claim_items`).
+-- the order of ids; that waits, and a moment for what is due. The next ticket takes the slot that the decided one
+-- frees, so no person needs to be locked (`claim_items`).
 -- p_next    the tokens of the new leases
 -- p_skills  of all deciders
--- Returns the decided rows and the handed out ones, with a token of p_next.
+-- Returns the decided rows and the handed out ones, with a token of p_next; before them, without a body, what was due.
 create or replace function settle_next(
   p_kind text, p_ids text[], p_tokens text[], p_results text[], p_hashes text[], p_subjects text[], p_forms bigint[],
   p_seen bigint[], p_next text[], p_skills text[]
@@ -66,6 +66,7 @@ declare
 begin
   perform from item where kind = p_kind and id = any (p_ids) order by id for update;
   for v_queue in select distinct queue from item where kind = p_kind and id = any (p_ids) and state = 'held' loop
+    if is_due(p_kind, array[v_queue]) then return query select * from advance_due(p_kind, array[v_queue]); end if;
     -- with the settings as they are after the wait
     select * into q from queue where kind = p_kind and name = v_queue;
     continue when q.paused;
@@ -105,8 +106,9 @@ declare
   v_queues text[] := coalesce(nullif(p_queues, '{}'), (
     select array[queue] from item where kind = p_kind and id = p_id));
   v_person text := (select ended_by from item where kind = p_kind and id = p_id);
-  v_next item[] := array(select i from claim_from(p_kind, v_queues, v_person, array[p_token], p_skills, false) i);
+  v_rows item[] := array(select i from claim_from(p_kind, v_queues, v_person, array[p_token], p_skills, false) i);
+  v_next text := (select id from unnest(v_rows) where body is not null);
 begin
-  update item set next_id = v_next[1].id where kind = p_kind and id = p_id and v_next[1].id is not null;
-  return query select * from unnest(v_next);
+  update item set next_id = v_next where kind = p_kind and id = p_id and v_next is not null;
+  return query select * from unnest(v_rows);
 end $$;

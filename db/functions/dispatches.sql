@@ -27,6 +27,10 @@ begin
   perform pg_advisory_xact_lock(s.key) from (
     select distinct person_key('task', '', s.person) as key from json_to_recordset(p_sent) as s (person text)
      order by 1) s;
+  v_ids := array(select distinct e.queue from json_to_recordset(p_sent) as s (person text), executors_of(s.person) e);
+  return query select null::text, 'advanced', null::text, null::json, a
+                 from unnest(array['rotation', 'task']) as k (kind), advance_due(k.kind, v_ids) a
+                where is_due(k.kind, v_ids);
   v_now := clock_timestamp();
   select array_agg(o.item_id) filter (where o.expires_at <= v_now), count(*) into v_ids, v_n
     from json_to_recordset(p_sent) as s (person text) cross join lateral (

@@ -1,5 +1,5 @@
--- Pops the first jobs over all given topics, by (priority, number), one for each token (S3.1, S3.8). A job whose delay
--- is over counts as ready before its clock has run: the clock only wakes waiters.
+-- Pops the first jobs over all given topics, by (priority, number), one for each token (S3.1, S3.8). What is due
+-- in the topics is done first; of a crowd that is due at once a job counts as ready before its clock has run.
 -- It depends neither on the caller nor on what the caller holds, so it is one step. Where other calls have locked some
 -- of the first jobs, it looks further.
 -- Its plans are made once, because planning each call anew for its limit takes longer than the call. So they must fit a
@@ -24,6 +24,9 @@ begin
   select array_agg(name) into v_topics from queue
    where kind = 'job' and name = any (p_topics) and not paused and (paused_until is null or paused_until <= v_now);
   if v_topics is null then return; end if;
+  if is_due(v_job, v_topics, case when p_floor is null then interval '1 minute' else '1 second' end) then
+    return query select * from advance_due(v_job, v_topics);
+  end if;
   v_due := exists (select 1 from unnest(v_topics) as t (queue) cross join lateral (
     select 1 from item
      where kind = v_job and queue = t.queue and state = 'delayed' and available_at <= v_now limit 1) d);

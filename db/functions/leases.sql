@@ -32,7 +32,7 @@ begin
                 when s.delay > 0 then 'delayed' else 'ready' end as state
       from unnest(p_ids, p_tokens, p_delays, p_priorities) with ordinality as s (id, token, delay, priority, no)
       join item i on i.kind = p_kind and i.id = s.id and is_live(i, coalesce(s.token, i.lease_id), p_subject)
-      join queue q on q.kind = i.kind and q.name = i.queue
+     cross join lateral (select * from queue where kind = i.kind and name = i.queue offset 0) q
      order by i.id for update of i
   ), timed as materialized (
     -- when all are locked: a lease ends after it began, also in the log
@@ -83,7 +83,7 @@ begin
            coalesce(i.callback, q.callback) is not null as deliver, clock_timestamp() as now
       from unnest(p_ids, p_actors, p_results, p_also_held) as s (id, actor, result, also_held)
       join item i on i.kind = p_kind and i.id = s.id and i.ended_at is null
-      join queue q on q.kind = i.kind and q.name = i.queue
+     cross join lateral (select * from queue where kind = i.kind and name = i.queue offset 0) q
      where (p_queue is null or i.queue = p_queue) and (i.state <> 'held' or s.also_held is not false)
      -- in the order of ids, as everywhere, so that two bulk calls cannot deadlock
      order by i.id for update of i)

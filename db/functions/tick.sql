@@ -17,7 +17,7 @@ begin
                 when step.seconds is not null then 'stepped' end as act
       from unnest(p_kinds, p_ids) as p (kind, id)
       join item i on i.kind = p.kind and i.id = p.id and clock_of(i.kind) = 'advance_items' and i.ended_at is null
-      join queue q on q.kind = i.kind and q.name = i.queue
+     cross join lateral (select * from queue where kind = i.kind and name = i.queue offset 0) q
      cross join (select clock_timestamp() as now) t
      cross join lateral (
        select max(s.priority) as priority, max(s."afterSeconds") as seconds
@@ -91,6 +91,73 @@ begin
      order by i.wake_at limit p_limit for update skip locked) due;
   if v_ids is null then return; end if;
   return query select * from advance_apart(v_kinds, v_ids);
+end $$;
+
+-- Whether anything is due in these queues, for callers who are about to choose from them (S0.2, S0.3, S3.3). Not what
+-- has been due for longer than p_since: the clock failed at it or is at a crowd, and beside a transaction that stays
+-- open the index has all that was due since it began.
+create or replace function is_due(p_kind text, p_queues text[], p_since interval default '1 minute') returns boolean
+language plpgsql stable as $$
+declare
+  v_now timestamptz := clock_timestamp();
+  v_from timestamptz := v_now - p_since;
+begin
+  return exists (
+    select from item where kind = p_kind and queue = any (p_queues) and coalesce(wake_at, 'infinity') <> 'infinity'
+       and coalesce(wake_at, 'infinity') > v_from and coalesce(wake_at, 'infinity') <= v_now);
+end $$;
+
+-- Does what is due, before the choice. Each pass applies one transition to each item. Of more than 100 it does those
+-- that have been due for longest and that no clock is at, and leaves the rest to the clock. Rows are for what is
+-- published: they have no body.
+create or replace function advance_due(p_kind text, p_queues text[]) returns setof item language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+declare
+  r item;
+  v_now timestamptz;
+  v_ids text[];
+  v_crowd boolean;
+begin
+  for pass in 1 .. 5 loop
+    v_now := clock_timestamp();
+    v_ids := array(
+      select d.id from unnest(p_queues) as q (queue) cross join lateral (
+        select i.id, i.wake_at from item i
+         where i.kind = p_kind and i.queue = q.queue and coalesce(i.wake_at, 'infinity') <> 'infinity'
+           and coalesce(i.wake_at, 'infinity') > v_now - interval '1 minute'
+           and coalesce(i.wake_at, 'infinity') <= v_now
+           and not exists (
+             select from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
+         order by coalesce(i.wake_at, 'infinity') limit 101) d
+       order by d.wake_at limit 101);
+    v_crowd := cardinality(v_ids) > 100;
+    v_ids := lock_due(p_kind, v_ids);
+    exit when v_ids = '{}';
+    for r in select * from advance_apart(array_fill(p_kind, array[cardinality(v_ids)]), v_ids) loop
+      r.body := null;
+      return next r;
+    end loop;
+    exit when v_crowd;
+  end loop;
+end $$;
+
+-- Locks those of these items that are still due, in the order of ids, as everywhere. It waits for the clock, which may
+-- be at them, but for nobody long; of more than 100 it takes what nobody has locked.
+create or replace function lock_due(p_kind text, p_ids text[]) returns text[] language plpgsql
+set lock_timeout = '250ms' set enable_seqscan = off as $$
+begin
+  if cardinality(p_ids) > 100 then raise lock_not_available; end if;
+  return array(
+    select l.id from (select id from unnest(p_ids) as s (id) order by id collate "C") d
+     cross join lateral (
+       select id, wake_at from item i where i.kind = p_kind and i.id = d.id offset 0 for update) l
+     where l.wake_at <= clock_timestamp());
+exception when lock_not_available then
+  return array(
+    select l.id from (select id from unnest(p_ids[:100]) as s (id) order by id collate "C") d
+     cross join lateral (
+       select id, wake_at from item i where i.kind = p_kind and i.id = d.id offset 0 for update skip locked) l
+     where l.wake_at <= clock_timestamp());
 end $$;
 
 -- All at once, or one by one where one of them fails: that one is parked for a minute.

@@ -63,7 +63,8 @@ select {shown_ticket} from settle_items(
 
 -- name: settle_next
 -- moves
-select {shown_ticket} from settle_next(
+-- not null: advanced
+select {shown_ticket}, body is null as advanced from settle_next(
   :kind, :ids, :tokens, :results, :hashes, :subjects, :formVersions, :seen, :next, :skills);
 
 -- name: renew_items

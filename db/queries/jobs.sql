@@ -4,7 +4,8 @@
 
 -- name: pop_jobs
 -- moves
--- Only what is handed out and what is published: reading a row costs more than anything else here.
+-- Only what is handed out and what is published: reading a row costs more than anything else here. What was due and is
+-- done now has no lease.
 select {published}, seq, settled_token, body, available_at, lease_id, expires_at, attempts, lease_seconds
   from pop_jobs(:topics, :tokens, :holders, :maxBytes?, :floor?);
 

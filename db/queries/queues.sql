@@ -143,15 +143,20 @@ select a.queue, r.* from unnest(:queues::text[]) as a (queue) cross join lateral
 
 -- name: claim
 -- moves
-select {shown_ticket} from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume);
+-- not null: advanced
+-- What was due in the queue and is done now, which has no body, and what is handed out.
+select {shown_ticket}, body is null as advanced
+  from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume);
 
 -- name: claim_from
 -- moves
-select {shown_ticket} from claim_from('ticket', :queues, :person, :tokens, :skills, true);
+-- not null: advanced
+select {shown_ticket}, body is null as advanced from claim_from('ticket', :queues, :person, :tokens, :skills, true);
 
 -- name: claim_next
 -- moves
-select {shown_ticket} from claim_next(:kind, :id, :token, :skills, :queues);
+-- not null: advanced
+select {shown_ticket}, body is null as advanced from claim_next(:kind, :id, :token, :skills, :queues);
 
 -- name: items_ahead
 -- not null: n

@@ -48,7 +48,11 @@ export const popInOrder = (ctx: Context, request: PopRequest): Promise<Popped[]>
 /** Pops for a topic's push target: `count` at most, and never more than `limit` at once over all processes. */
 export async function popToPush(ctx: Context, topic: string, count: number, limit: number): Promise<Item[]> {
   const tokens = Array.from({ length: count }, newToken);
-  return counted(ctx, await ctx.db.move('pop_to_push', { topic, tokens, limit }));
+  const rows = await ctx.db.move('pop_to_push', { topic, tokens, limit });
+  return counted(
+    ctx,
+    rows.filter(({ state }) => state === 'held'),
+  );
 }
 
 /** Reserves an open job that is not reserved, for beanstalkd's protocol; undefined: there is none of that number. */

@@ -85,7 +85,7 @@ async function settle(
       const [item] = ended;
       if (!item) return undefined;
       const asked = { kind: 'ticket', id, token: newToken(), skills, queues };
-      return { item, synced, next: next ? (await tx.move('claim_next', asked))[0] : undefined };
+      return { item, synced, next: next ? (await tx.move('claim_next', asked)).find(isHanded) : undefined };
     });
   if (next) return sharedBeats(ctx)(JSON.stringify(skills.toSorted()), { ...settlement, next: newToken() });
   const item = await items.settle(ctx, 'ticket', settlement);
@@ -97,7 +97,7 @@ const sharedBeats = perContext(({ db }) =>
   sharePerGroup<Settlement & { next: string }, Settled | undefined>((skills) =>
     share(
       async (all) => {
-        const rows = await settleNext(db, 'ticket', all, JSON.parse(skills));
+        const rows = (await settleNext(db, 'ticket', all, JSON.parse(skills))).filter(isHanded);
         const [byId, byToken] = [
           new Map(rows.map((row) => [row.id, row])),
           new Map(rows.map((row) => [row.lease_id, row])),
@@ -111,6 +111,9 @@ const sharedBeats = perContext(({ db }) =>
     ),
   ),
 );
+
+/** Not what was due in the queue and was done first. */
+const isHanded = (row: { advanced: boolean }) => !row.advanced;
 
 const countSynced = async ({ db }: Context, { id, subject }: Item): Promise<number> =>
   subject === null ? 0 : only(await db.run('count_synced', { id, subject })).n;

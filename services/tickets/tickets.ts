@@ -1,6 +1,6 @@
 import type { Item, ShownTicket } from '../../contract/items.ts';
 import type { NewTicket } from '../../contract/tickets.ts';
-import { columnsOf, only } from '../../db/pool.ts';
+import { columnsOf, only, type RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
 import { waitedSeconds } from '../../runtime/metrics.ts';
 import type { Gone } from '../../runtime/waiting.ts';
@@ -30,6 +30,8 @@ interface ClaimRequest {
   /** Fires when the caller has gone. */
   signal: Gone;
 }
+
+type Claimed = RowOf<'claim'>;
 
 /** Why a claim came back empty, each cause counted up to 1,000 (S0.5). */
 type Reasons = Record<(typeof REASONS)[number], number>;
@@ -116,6 +118,7 @@ async function take(ctx: Context, { queues, reviewer, skills, count }: ClaimRequ
   // which is that of their tokens: the update that grants them returns them in any order
   const orderOf = (item: ShownTicket) => tokens.indexOf(item.lease_id ?? '');
   return rows
+    .filter((row) => !row.advanced)
     .toSorted((a, b) => orderOf(a) - orderOf(b))
     .map((item) => ({ item, token: item.lease_id, isNew: orderOf(item) >= 0 }))
     .slice(0, count);
@@ -130,17 +133,18 @@ const sharedClaims = perContext((ctx) =>
         const { persons, tokens } = columnsOf(all, { persons: 'person', tokens: 'token' });
         // of several tickets that a person holds, the first one counts
         const asked = { kind: 'ticket', queue, persons, tokens, count: 1, skills, resume: true };
-        return (await ctx.db.move('claim', asked, { moved: granted(tokens) })).toReversed();
+        const rows = await ctx.db.move('claim', asked, { moved: granted(tokens) });
+        return rows.filter((row) => !row.advanced).toReversed();
       },
       { call: ({ person }) => person, row: ({ holder }) => holder, keys: ({ person }) => [person] },
     );
   }),
 );
 
-/** The rows with these tokens. Others were held before: they are resumed, and have not moved. */
+/** What was due first, and the rows with these tokens. Others were held before: they are resumed, and have not moved. */
 const granted = (tokens: string[]) => {
   const given = new Set<string | null>(tokens);
-  return (rows: ShownTicket[]) => rows.filter((row) => given.has(row.lease_id));
+  return (rows: Claimed[]) => rows.filter((row) => row.advanced || given.has(row.lease_id));
 };
 
 /** Counts a ticket that was not handed out before. */

@@ -8,7 +8,7 @@ const { api, sql, running, databaseUrl } = await startTestSystem(
   { DOCKET_PACEMAKER: 'off', BEANSTALKD_PORT: '0' },
   { role: 'api' },
 );
-const GRANT = `select count(*) from grant_items((select q from queue q where kind = 'ticket' and name = 'waits'), '{ben}', '{second}', '{1}', '{t}')`;
+const GRANT = `select count(*) from grant_items('ticket', '{t}', '{ben}', '{second}', '{1}')`;
 const GIVE_BACK = 'select count(*) from give_back($1, array[$2], null::text[])';
 
 const rowOf = (id: string): [string, string[]] => ['select from item where id = $1 for update', [id]];

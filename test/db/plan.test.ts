@@ -83,7 +83,13 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
   test('S0.3 a claim reads the head of the ready index', async () => {
     const nodes = await claims({ queue: 'big' });
     expectFew(nodes, 20);
-    expect(indexesOn(nodes)).toContain('item_ready');
+    for (const index of ['item_due', 'item_ready']) expect(indexesOn(nodes)).toContain(index);
+  });
+
+  test('S0.3 of a crowd that is due a claim does a hundred, and finds them by their queue', async () => {
+    const nodes = await nodesOf(() => claim({ queue: 'later' }));
+    expectFew(nodes, 210);
+    expect(indexesOn(nodes)).not.toContain('item_wake');
   });
 
   test('S0.3 so do many who claim together, and one who claims many', async () => {
@@ -110,9 +116,10 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
   });
 
   test('S3.1 a pop reads what is due and the head of the ready index, however many are delayed', async () => {
-    const pop = (topics: string[], count: number) => {
+    const pop = async (topics: string[], count: number) => {
       const own = repeat(count, () => `plan-${++tokens}`);
-      return db.move('pop_jobs', { topics, tokens: own, holders: own.map(() => 'h') });
+      const rows = await db.move('pop_jobs', { topics, tokens: own, holders: own.map(() => 'h') });
+      return rows.filter(({ lease_id: token }) => token !== null);
     };
     const none = await nodesOf(() => often(async () => expect(await pop(['no-jobs'], 1)).toHaveLength(0)));
     expectFew(none, 5);

@@ -30,9 +30,9 @@ test('S3.1 a job is handed out when its delay is over though no clock has come b
   });
   expect(popped).toMatchObject({ id: 'soon', attempt: 1 });
   const { availableAt } = await oneJob('soon');
-  const [created, reserved] = await events('soon');
-  expect([created?.type, reserved?.type]).toEqual(['created', 'reserved']);
-  expect(msBetween(availableAt, reserved?.at)).toBeGreaterThanOrEqual(0);
+  const [created, available, reserved] = await events('soon');
+  expect([created?.type, available?.type, reserved?.type]).toEqual(['created', 'available', 'reserved']);
+  expect(msBetween(availableAt, available?.at)).toBeGreaterThanOrEqual(0);
   expect(await stats('alone')).toMatchObject({ delayed: 1, ready: 0, reserved: 1 });
   expect(await job('finish', { id: 'soon', token: popped.token })).toMatchObject({ success: true });
 });

@@ -22,11 +22,12 @@ async function command(name: string, fields: object): Promise<void> {
 function popper(topic: string, all = new PopFloors(db, { slowMs: 0, worthMs: 0, leastMs: 0 })) {
   const floors: (number | null)[] = [];
   const pop = (count = 1) =>
-    all.pop([topic], (floor) => {
+    all.pop([topic], async (floor) => {
       floors.push(floor?.[1] ?? null);
       const tokens = Array.from({ length: count }, newToken);
       const params = { topics: [topic], tokens, holders: tokens.map(() => 'h'), floor };
-      return db.move('pop_jobs', params, { moved: () => [] });
+      const rows = await db.move('pop_jobs', params, { moved: () => [] });
+      return rows.filter(({ lease_id: token }) => token !== null);
     });
   return { floors, pop };
 }
