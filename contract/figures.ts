@@ -162,6 +162,7 @@ export const Attention = z
       postgres: z.literal('ok').openapi({ description: 'Without it the answer is 503' }),
       temporal: z.enum(['ok', 'unreachable']),
       worker: z.enum(['ok', 'unreachable']).openapi({ description: 'Whether one publishes to Temporal' }),
+      unpublished: Whole.openapi({ description: 'Changes that workflows have not received; estimated from 10,000 on' }),
       unpublishedOldestSeconds: z.number(),
       nodes: Whole,
     }),

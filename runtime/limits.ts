@@ -2,7 +2,7 @@
 export interface Limits {
   /** Published audits that the worker has not worked on yet, as many outcomes, and while no one calls as much of the rest. */
   publishConcurrency: number;
-  /** Workflows started per second for items with nothing due. */
+  /** Workflows started per second for items with nothing due, while there are callers or outcomes. */
   publishIdlePerSecond: number;
   /** Messages to workflows per second while callers have to wait for PostgreSQL; audits and outcomes are not counted. */
   publishBusyPerSecond: number;

@@ -46,7 +46,7 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
   scope: 'unbound',
   answers: { 200: Attention },
   async handle({ ctx }) {
-    const [found, oldest, parkedTotal, { oldest_seconds }, nodes, temporal, followed] = await Promise.all([
+    const [found, oldest, parkedTotal, unpublished, nodes, temporal, followed] = await Promise.all([
       figures.attention(ctx),
       figures.oldestDelivery(ctx),
       figures.parked(ctx),
@@ -82,7 +82,8 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
         postgres: 'ok' as const,
         temporal,
         worker: followed ? ('ok' as const) : ('unreachable' as const),
-        unpublishedOldestSeconds: oldest_seconds,
+        unpublished: unpublished.waiting,
+        unpublishedOldestSeconds: unpublished.oldest_seconds,
         nodes: nodes.length,
       },
     });

@@ -81,13 +81,13 @@ export class Lanes {
   waitMs = 0;
 
   /**
-   * @param idlePerSecond rate of items with nothing due
+   * @param idlePerSecond rate of items with nothing due, at present
    * @param pace rate of the last two lanes while there are callers
    * @param isNeedless whether an item needs no workflow, so that it counts against no rate
    */
-  constructor(idlePerSecond: number, pace: Pace, isNeedless: (entry: Entry) => boolean) {
+  constructor(idlePerSecond: () => number, pace: Pace, isNeedless: (entry: Entry) => boolean) {
     this.#isNeedless = isNeedless;
-    this.#idle = new Allowance(() => idlePerSecond, idlePerSecond);
+    this.#idle = new Allowance(idlePerSecond, idlePerSecond());
     this.#pace = pace;
   }
 

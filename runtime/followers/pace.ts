@@ -7,7 +7,7 @@ const MORE_PER_SECOND = 4;
 /** Slowdown from which publishing yields to callers. */
 export const FELT = 2;
 /** Maximum rate; other limits apply first. */
-const MOST_PER_SECOND = 1_000;
+export const MOST_PER_SECOND = 1_000;
 
 /** The latency of callers, in this process or in others on the same cores. */
 export type Callers = Pick<Load, 'slowdown'>;

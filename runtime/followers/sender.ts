@@ -3,7 +3,7 @@ import type { Limits } from '../limits.ts';
 import type { Log } from '../log.ts';
 import { type Entry, isOver, isUrgent, LANES, type Lane, Lanes, mayRun } from './lanes.ts';
 import type { Publication } from './messages.ts';
-import { type Callers, Pace } from './pace.ts';
+import { type Callers, MOST_PER_SECOND, Pace } from './pace.ts';
 import { Publisher, type PublisherOptions, QUEUE_ATTRIBUTE } from './publisher.ts';
 import { Window } from './window.ts';
 
@@ -28,6 +28,8 @@ const REST_WINDOW = 4;
 /** Messages a second that a window of one allows: enough after an urgent message and beside slowed callers. */
 const PER_SECOND_EACH = 25;
 const YIELD_MS = 1_000;
+/** So long after a call or an urgent message the next one is not expected. */
+const QUIET_MS = 10_000;
 const MAX_PROBE_MS = 5_000;
 const CLOSING_MS = 200;
 /** gRPC: RESOURCE_EXHAUSTED, also the answer for a workflow that is just completing. */
@@ -60,12 +62,13 @@ export class Sender {
   #probeMs = 0;
   /** When a message of the first two lanes was last sent. */
   #urgentAt = Number.NEGATIVE_INFINITY;
+  #calledAt = performance.now();
   #stopped = false;
 
   constructor(options: SenderOptions) {
     this.#o = options;
     this.#pace = new Pace(options.callers, options.publishBusyPerSecond);
-    this.#lanes = new Lanes(options.publishIdlePerSecond, this.#pace, options.isNeedless);
+    this.#lanes = new Lanes(this.#idlePerSecond, this.#pace, options.isNeedless);
     this.#publisher = new Publisher(options);
     const windowOf = () =>
       new Window(
@@ -141,6 +144,14 @@ export class Sender {
     }
     if (this.#lanes.waitMs > 0 && !this.#timer) this.#later(this.#lanes.waitMs);
   }
+
+  /** Where nobody has called, and nothing urgent has been sent for a while, as fast as Temporal takes it. */
+  readonly #idlePerSecond = () => {
+    const now = performance.now();
+    if (this.#o.callers.slowdown !== undefined) this.#calledAt = now;
+    const isQuiet = now - Math.max(this.#calledAt, this.#urgentAt) > QUIET_MS;
+    return isQuiet ? MOST_PER_SECOND : this.#o.publishIdlePerSecond;
+  };
 
   #window = (lane: Lane) => this.#windows.get(lane) as Window;
 

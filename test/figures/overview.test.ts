@@ -102,7 +102,7 @@ test('what needs attention: who waits beyond the target or behind a pause, what 
   expect(calm).toMatchObject({ waitingTooLong: [], parked: { total: 0, items: [] }, failedDeliveries: { total: 0 } });
   await eventually(async () => {
     const { engines } = (await api.get('/v1/attention')).body;
-    return engines.temporal === 'ok' && engines.worker === 'ok' && engines.nodes === 1;
+    return engines.temporal === 'ok' && engines.worker === 'ok' && engines.nodes === 1 && engines.unpublished === 0;
   });
   await api.put('/v1/queues/slow', { escalations: [{ afterSeconds: 60, priority: 5 }] });
   await api.put('/v1/queues/due', { deadlineSeconds: 100 });

@@ -198,7 +198,11 @@ test('S3.2 a job that needs no workflow and has one from an earlier follower is 
 });
 
 test('S0.9 after a restore what is older by its version replaces what waits of the time before', () => {
-  const lanes = new Lanes(10, undefined as never, () => false);
+  const lanes = new Lanes(
+    () => 10,
+    undefined as never,
+    () => false,
+  );
   const at = (version: number, epoch: number) =>
     ({ row: { kind: 'ticket', version }, events: [], epoch }) as unknown as Publication;
   for (const publication of [at(10, 0), at(7, 1), at(9, 0)]) lanes.add('ticket/t', 'rest', publication);

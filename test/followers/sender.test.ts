@@ -81,6 +81,32 @@ async function sentTwice(lane: Lane, row: (n: number) => Partial<Publication['ro
 }
 const betweenMs = (times: number[] = []) => (times[1] ?? 0) - (times[0] ?? 0);
 
+test('S0.4 what ended many at once is sent as fast as Temporal takes it where no one has called for ten seconds, else at its rate', async () => {
+  const sentIn = async (slowdown: number | undefined) => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    const start = vi.fn(async () => {});
+    const rates = { publishBusyPerSecond: 1_000, publishIdlePerSecond: 10 };
+    const sender = senderTo(start, { ...rates, callers: { slowdown } });
+    for (let n = 0; n < 500; n++)
+      sender.add('idle', publicationOf({ id: `t${n}`, state: 'invalidated', delivery_pending: false }));
+    const counts: number[] = [];
+    for (let second = 0; second < 14; second++) {
+      const before = start.mock.calls.length;
+      for (let n = 0; n < 20; n++) {
+        sender.pump();
+        await vi.advanceTimersByTimeAsync(50);
+      }
+      counts.push(start.mock.calls.length - before);
+    }
+    vi.useRealTimers();
+    return { first: Math.max(...counts.slice(1, 9)), last: counts.slice(10).reduce((sum, n) => sum + n, 0) };
+  };
+  const [quiet, beside] = [await sentIn(undefined), await sentIn(1.1)];
+  expect(Math.max(quiet.first, beside.first)).toBeLessThanOrEqual(12);
+  expect(beside.last).toBeLessThanOrEqual(60);
+  expect(quiet.last).toBeGreaterThan(300);
+});
+
 test('S1.2 a review whose run ended at once is not started again within a second, which Temporal refuses', async () => {
   const sent = await sentTwice('reviews', (n) => ({ kind: 'review', id: `r${n}`, delivery_pending: false }));
   expect(sent.every((times) => times.length === 2)).toBe(true);

@@ -24,6 +24,8 @@ export interface Alert {
 
 /** After that, someone should see why the receiver does not answer. */
 const PENDING_SECONDS = 300;
+/** Publishing takes seconds, unless many items change or end at once. */
+const BEHIND_SECONDS = 60;
 /** Of several that are the same. */
 const NAMED = 3;
 
@@ -45,6 +47,11 @@ export function alertsOf(seen: Attention, t: Texts['home']['alerts']): Alert[] {
     ...seen.pausedWithWork.map(({ waiting, ...queue }): Alert => {
       return { tone: 'warn', queue: queueLink(queue), text: t.paused(waiting), links: [] };
     }),
+    engines.unpublishedOldestSeconds > BEHIND_SECONDS && {
+      tone: 'warn',
+      text: t.behind(engines.unpublished, duration(engines.unpublishedOldestSeconds)),
+      links: [],
+    },
     pending > PENDING_SECONDS && {
       ...{ tone: 'warn', text: t.pending(duration(pending)) },
       links: [{ text: t.toPending, path: pathWith({ state: 'pending' }) }],

@@ -44,6 +44,8 @@ export const home = {
     failed: (n: number) =>
       `${count(n, 'delivery has', 'deliveries have')} failed for good: the receiver did not get the outcome.`,
     parked: (n: number) => `${count(n, 'item is', 'items are')} parked: the next step fails again and again.`,
+    behind: (n: number, age: string) =>
+      `Publishing is behind by ${age}: Temporal has yet to receive ${count(n, 'change', 'changes')}. Outcomes go first.`,
     pending: (age: string) => `The oldest delivery has been pending for ${age}.`,
     oldest: (age: string, target: string) => `the oldest item has been waiting for ${age}, the target is ${target}.`,
     paused: (n: number) => `paused while ${count(n, 'item waits', 'items wait')}.`,

@@ -40,6 +40,7 @@ export const home: Texts['home'] = {
     worker: '没有工作进程在发布：回调和工作流定时器将等待。',
     failed: (n) => `${n} 个投递最终失败：接收方没有收到结果。`,
     parked: (n) => `${n} 个项目停滞：其下一步反复失败。`,
+    behind: (n, age) => `发布滞后 ${age}：还有 ${n} 项变更未送达 Temporal。结果优先发布。`,
     pending: (age) => `最早的待投递项已等待 ${age}。`,
     oldest: (age, target) => `最早的项目已等待 ${age}，目标为 ${target}。`,
     paused: (n) => `已暂停，仍有 ${n} 项在等待。`,
