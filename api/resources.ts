@@ -1,6 +1,6 @@
-import { IdParam, QueueParam } from '../contract/common.ts';
 import { CourtParam } from '../contract/courts.ts';
 import { JobParam, TopicParam } from '../contract/jobs.ts';
+import { IdParam, QueueParam } from '../contract/names.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import { GroupParam } from '../contract/tasks.ts';
 

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { Name, Time } from '../contract/common.ts';
+import { Time } from '../contract/common.ts';
 import { NewKey, QueuePattern, type Role } from '../contract/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import * as adminLog from '../services/access/admin-log.ts';
@@ -31,10 +31,8 @@ export async function createKey(config: Config, options: Options): Promise<void>
   if (role === 'reviewer' && subject === null) throw new Misused('a reviewer key needs --subject: who it speaks for');
   for (const option of ['subject', 'name'] as const) {
     const given = options[option];
-    if (given !== undefined && !Name.safeParse(given).success)
-      throw new Misused(
-        `--${option}: ${given ? `${given} is not a name` : 'must not be empty'} (1 to 200 of A-Za-z0-9._:~@-)`,
-      );
+    const { error } = NewKey.shape[option].safeParse(given);
+    if (error) throw new Misused(`--${option}: ${error.issues[0]?.message}`);
   }
   for (const given of queues ?? [])
     if (!QueuePattern.safeParse(given).success)

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, counts, Json, Name, orNull, PageByTime, pageOf, Reason, Seconds, Text, Token } from './common.ts';
+import { Callback, counts, Json, orNull, PageByTime, pageOf, Reason, Seconds, Text, Token } from './common.ts';
 import { Option } from './courts.ts';
+import { AnyName, Id, Name } from './names.ts';
 
 const CASE_STATES = ['open', 'decided', 'hung', 'invalidated'] as const;
 const CaseState = z.enum(CASE_STATES).openapi('CaseState');
@@ -29,7 +30,7 @@ export const Case = z
 
 export const NewCase = z
   .strictObject({
-    id: Name.optional(),
+    id: Id.optional(),
     parties: z.array(Party).max(100).default([]),
     body: Json,
     deadlineSeconds: Seconds.optional(),
@@ -75,8 +76,8 @@ export const Vote = z
   })
   .openapi('Vote');
 
-export const CaseFilter = PageByTime.extend({ court: Name.optional(), state: CaseState.optional() });
+export const CaseFilter = PageByTime.extend({ court: AnyName.optional(), state: CaseState.optional() });
 
-export const JurorParam = z.object({ juror: Name });
+export const JurorParam = z.object({ juror: AnyName });
 const Invitation = z.object({ case: z.string(), court: z.string(), token: z.string(), expiresAt: z.string() });
 export const Invitations = pageOf(Invitation).openapi('Invitations');

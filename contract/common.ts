@@ -1,10 +1,8 @@
 import { z } from '@hono/zod-openapi';
+import { AnyId } from './names.ts';
 
 /** Limit of a body that is no batch, and of each entry of a batch, in bytes. */
 export const SMALL_BODY = 256 * 1024;
-
-/** Ids and names: 1–200 of `A-Za-z0-9._:~@-`. */
-export const Name = z.string().regex(/^[A-Za-z0-9._:~@-]{1,200}$/, 'must be 1 to 200 characters of A-Za-z0-9._:~@-');
 
 /** The token of a lease. */
 export const Token = z.string().min(1).max(200);
@@ -66,11 +64,10 @@ export const Text = z.string().max(2000);
 export const Reason = z.string().min(1).max(2000);
 /** Any JSON value, null included. Its content was checked when the body was parsed. */
 export const Json = z.unknown().refine((value) => value !== undefined, 'is required');
-export const Names = z.array(Name).max(1000);
-export const Skills = z.array(Name).max(200);
+export const Skills = z.array(AnyId).max(200);
 /** The skills that a ticket requires. Together they are a key of an index, which limits their length. */
 export const Requires = z
-  .array(Name)
+  .array(AnyId)
   .max(50)
   .refine((names) => names.join().length <= 2000, 'may have 2,000 characters together');
 
@@ -140,6 +137,3 @@ export const targeted = conditional({ properties: { kind: { const: 'text' } } },
 
 /** The answer to a deletion. */
 export const Deleted = z.object({ deleted: z.boolean() });
-
-export const IdParam = z.object({ id: Name });
-export const QueueParam = z.object({ queue: Name });

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, counts, Json, Name, orNull, PositiveSeconds, Seconds, ShownCallback } from './common.ts';
+import { Callback, counts, Json, orNull, PositiveSeconds, Seconds, ShownCallback } from './common.ts';
+import { AnyName, Id, Name, NewName } from './names.ts';
 
 const Count = z.number().int().min(1).max(1000);
 export const Option = z.string().min(1).max(100);
@@ -17,8 +18,8 @@ const Strategy = z
 const Fallback = z
   .union([
     z.strictObject({ extendSeconds: PositiveSeconds }),
-    z.strictObject({ court: Name }),
-    z.strictObject({ queue: Name }),
+    z.strictObject({ court: AnyName }),
+    z.strictObject({ queue: NewName }),
   ])
   .openapi({
     description: 'At the deadline: extend it once; or pass the hung case to a court of appeal or a queue of tickets',
@@ -77,7 +78,7 @@ export const PutCourt = z
 
 export const Court = z
   .object({
-    name: Name,
+    name: z.string(),
     ...CourtSettings.shape,
     callback: orNull(ShownCallback),
     invitationCallback: orNull(ShownCallback),
@@ -115,7 +116,7 @@ export const JurorsTotal = z.object({ total: z.number().int() }).openapi('Jurors
 export const PutGold = z
   .strictObject({
     cases: z
-      .array(z.strictObject({ id: Name, body: Json, answer: Option }))
+      .array(z.strictObject({ id: Id, body: Json, answer: Option }))
       .max(1000)
       .refine((all) => new Set(all.map((c) => c.id)).size === all.length, 'must have different ids'),
   })
@@ -152,5 +153,6 @@ export const CourtJuror = z
   })
   .openapi('CourtJuror');
 
-export const CourtJurorParam = z.object({ court: Name, juror: Name });
-export const CourtParam = z.object({ court: Name });
+export const CourtJurorParam = z.object({ court: AnyName, juror: AnyName });
+export const CourtParam = z.object({ court: AnyName });
+export const NewCourtParam = z.object({ court: NewName });

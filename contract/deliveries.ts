@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { Page } from './common.ts';
-import { TEXT_PATTERN } from './jobs.ts';
+
 import { DELIVERED_KINDS } from './kinds.ts';
+import { TEXT_PATTERN } from './names.ts';
 
 export const Delivery = z
   .object({

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { counts, Name, Page, pageByText, pageOf, Time, Whole } from './common.ts';
+import { counts, Page, pageByText, pageOf, Time, Whole } from './common.ts';
 import { anyName } from './deliveries.ts';
-import { CONTROL, Topic } from './jobs.ts';
 import { DELIVERED_KINDS, KINDS } from './kinds.ts';
+import { AnyName, CONTROL } from './names.ts';
 
 /** Points of a series at most. */
 export const MOST_POINTS = 500;
@@ -17,7 +17,7 @@ const range = {
 
 export const FigureFilter = z.object({
   kind: FigureKind,
-  queue: Topic.optional().openapi({ description: 'A queue, topic, court or `gid_…`; left out: all of the kind' }),
+  queue: AnyName.optional().openapi({ description: 'A queue, topic, court or `gid_…`; left out: all of the kind' }),
   ...range,
   step: z.coerce
     .number()
@@ -66,8 +66,8 @@ const covered = {
 
 export const PeopleFilter = z.object({
   kind: z.enum(['ticket', 'case']).default('ticket'),
-  queue: Name.optional().openapi({ description: 'A queue or, required, a court' }),
-  person: Name.optional(),
+  queue: AnyName.optional().openapi({ description: 'A queue or, required, a court' }),
+  person: AnyName.optional(),
   ...range,
 });
 
@@ -98,7 +98,7 @@ export const People = z
 
 export const LatenessFilter = z.object({
   kind: z.enum(['ticket', 'job']),
-  queue: Topic.optional(),
+  queue: AnyName.optional(),
   ...range,
 });
 

@@ -12,33 +12,10 @@ import {
   WaitSeconds,
 } from './common.ts';
 import { cronFault } from './cron.ts';
+import { AnyName, chosenName, Name, SHOWN_NAME } from './names.ts';
 
-export const CONTROL = String.raw`\u0000-\u001f\u007f-\u009f`;
-/** For the document: no control characters. */
-export const TEXT_PATTERN = `^[^${CONTROL}]+$`;
-/** The same, and neither `.` nor `..`. */
-const PLAIN_NAME = `^([^${CONTROL}.]|\\.[^${CONTROL}.]|\\.\\.[^${CONTROL}])[^${CONTROL}]*$`;
-
-/**
- * The business decides how its jobs' ids and topics look (S3.2): Unicode characters, counted and compared as code
- * points without normalization. Control characters are not text, and the path of a URL loses `.` and `..`.
- */
-const shownName = (most: number) => ({ minLength: 1, maxLength: most, pattern: PLAIN_NAME });
-export const chosenName = (most: number) => {
-  const pattern = String.raw`^(?!\.{1,2}$)[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]{1,${most}}$`;
-  return (
-    z
-      .string()
-      .regex(
-        new RegExp(pattern, 'u'),
-        `must be 1 to ${most} Unicode characters, none of them a control character, and not . or ..`,
-      )
-      // the same without look-ahead, surrogates and the flag, which generators of clients and tests cannot read
-      .openapi(shownName(most))
-  );
-};
-
-export const Topic = chosenName(200);
+export const Topic = AnyName;
+const NewTopic = Name;
 const NewJobId = chosenName(200);
 /** Also the id of a job that was put over TCP: its tube of up to 200 characters, a colon and its number. */
 export const JobId = chosenName(221);
@@ -51,7 +28,7 @@ const Ttr = z.number().min(1).max(TEN_YEARS);
 const Count = z.number().int().min(1).max(100);
 
 const AddOne = {
-  topic: Topic,
+  topic: NewTopic,
   id: NewJobId,
   delay: Delay.default(0),
   TTR: Ttr.default(60),
@@ -73,8 +50,8 @@ export const JobPop = z
     topic: z.union([Topic, z.array(Topic).min(1).max(100)]).openapi({
       // not `anyOf`: some generators make classes of it that do not compile
       type: ['string', 'array'],
-      ...shownName(200),
-      ...{ items: { type: 'string', ...shownName(200) }, minItems: 1, maxItems: 100 },
+      ...SHOWN_NAME,
+      ...{ items: { type: 'string', ...SHOWN_NAME }, minItems: 1, maxItems: 100 },
       description: 'A topic, or several',
     }),
     wait: WaitSeconds,

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { Name, Time } from './common.ts';
-import { CONTROL } from './jobs.ts';
+import { Time } from './common.ts';
+import { AnyId, CONTROL, Name } from './names.ts';
 import { ROLES } from './roles.ts';
 
 export const Role = z.enum(ROLES).openapi('Role');
@@ -15,7 +15,7 @@ export const QueuePattern = z
 
 export const NewKey = z
   .strictObject({
-    name: Name.optional().openapi({ description: 'How events name it; left out: its subject, else its role' }),
+    name: AnyId.optional().openapi({ description: 'How events name it; left out: its subject, else its role' }),
     role: Role,
     subject: Name.optional().openapi({ description: 'The person that a reviewer key acts for' }),
     queues: z.array(QueuePattern).min(1).max(100).nullable().default(null).openapi({

@@ -2,7 +2,6 @@ import { z } from '@hono/zod-openapi';
 import {
   Callback,
   counts,
-  Name,
   orNull,
   Page,
   PositiveSeconds,
@@ -11,6 +10,7 @@ import {
   Seconds,
   ShownCallback,
 } from './common.ts';
+import { AnyId } from './names.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
 
@@ -18,7 +18,7 @@ const Schema = z.record(z.string(), z.unknown());
 
 const Rule = z
   .strictObject({
-    name: Name.optional().openapi({ description: 'How events name it; left out: its number, from 0' }),
+    name: AnyId.optional().openapi({ description: 'How events name it; left out: its number, from 0' }),
     when: Schema.openapi({
       description:
         'JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"}',
@@ -87,7 +87,7 @@ export const QueueDryRun = z
 
 export const Queue = z
   .object({
-    name: Name,
+    name: z.string(),
     paused: z.boolean(),
     ...QueueSettings.shape,
     callback: orNull(ShownCallback),

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, counts, Json, Name, orNull, PreciseTime, targeted, WaitSeconds } from './common.ts';
+import { Callback, counts, Json, orNull, PreciseTime, targeted, WaitSeconds } from './common.ts';
+import { Id } from './names.ts';
 
 const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);
 const TimeOrNull = z.string().nullable();
@@ -24,7 +25,7 @@ export const Review = z
 const MAX_PARTS = 10_000;
 const Parts = (what: string) =>
   z
-    .array(z.strictObject({ id: Name, status: Status }))
+    .array(z.strictObject({ id: Id, status: Status }))
     .max(MAX_PARTS)
     .refine((all) => new Set(all.map((p) => p.id)).size === all.length, `no ${what} may stand twice`)
     .default([]);
@@ -44,12 +45,12 @@ export type PutReview = z.infer<typeof PutReview>;
 const said = {
   status: Status,
   auditTime: PreciseTime.optional().openapi({ description: "Left out: the database's clock at arrival" }),
-  callbackId: Name.optional().openapi({
+  callbackId: Id.optional().openapi({
     description: 'A second callback with the same id on this review is a duplicate',
   }),
 };
 
-const audit = { kind: z.enum(['text', 'picture', 'reply']), targetId: Name.optional(), ...said };
+const audit = { kind: z.enum(['text', 'picture', 'reply']), targetId: Id.optional(), ...said };
 const namesTarget = ({ kind, targetId }: { kind: string; targetId?: string | undefined }) =>
   kind === 'text' || targetId !== undefined;
 const required = { message: 'is required', path: ['targetId'] };
@@ -75,7 +76,7 @@ export const SentCallbacks = z.unknown().transform((sent, ctx) => {
 export const PictureCallback = z
   .strictObject({
     kind: z.literal('picture').default('picture'),
-    targetId: Name.optional(),
+    targetId: Id.optional(),
     ...said,
     waitSeconds: WaitSeconds,
   })
@@ -95,7 +96,7 @@ export const CallbackAnswer = z
 
 export const CallbackResults = z.object({ results: z.array(CallbackAnswer) }).openapi('CallbackResults');
 
-export const PictureParam = z.object({ pictureId: Name });
+export const PictureParam = z.object({ pictureId: Id });
 
 const LoggedPart = Part.omit({ position: true });
 /** The stored record of a review; `auditTime` is null until a target's first callback. */

@@ -4,7 +4,6 @@ import {
   conditional,
   counts,
   Json,
-  Name,
   orNull,
   PageByTime,
   PositiveSeconds,
@@ -15,17 +14,18 @@ import {
   Timezone,
   WaitSeconds,
 } from './common.ts';
+import { AnyId, AnyName, Id, Name, NewName } from './names.ts';
 
 const PARAM_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
 
-const TemplateParam = z.strictObject({ type: z.enum(PARAM_TYPES), required: z.boolean().default(true) });
-export type TemplateParams = Record<string, z.infer<typeof TemplateParam>>;
+const Parameter = z.strictObject({ type: z.enum(PARAM_TYPES), required: z.boolean().default(true) });
+export type TemplateParams = Record<string, z.infer<typeof Parameter>>;
 
 const ParamName = z.string().min(1).max(200);
 const templateFields = {
   name: z.string().min(1).max(200),
   params: z
-    .record(ParamName, TemplateParam)
+    .record(ParamName, Parameter)
     .openapi({ ...{ propertyNames: { minLength: 1, maxLength: 200 } }, maxProperties: 200 } as object)
     .refine((params) => Object.keys(params).length <= 200, 'may have 200 parameters'),
 };
@@ -44,7 +44,8 @@ export const Template = z
   .openapi('Template');
 
 const Members = z.array(Name).max(100_000);
-export const GroupParam = z.object({ gid: Name });
+export const GroupParam = z.object({ gid: AnyName });
+export const NewGroupParam = z.object({ gid: NewName });
 export const PutGroup = z.strictObject({ members: Members.default([]) }).openapi('PutGroup');
 export const ChangeMembers = z
   .strictObject({ add: Members.default([]), remove: Members.default([]) })
@@ -59,7 +60,9 @@ const summary = {
 export const GroupSummary = z.object(summary).openapi('GroupSummary');
 export const Group = z.object({ ...summary, members: z.array(z.string()) }).openapi('Group');
 
-const Executor = z.string().regex(/^[ug]id_[A-Za-z0-9._:~@-]{1,196}$/, 'must be uid_ and a user, or gid_ and a group');
+const Executor = AnyName.regex(/^[ug]id_./, 'must be uid_ and a user, or gid_ and a group').openapi({
+  pattern: '^[ug]id_',
+});
 const DailyTime = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be HH:MM');
 const YEAR_MINUTES = 527_040;
 const TYPES = ['once', 'rotate'] as const;
@@ -75,7 +78,7 @@ const fields = {
   dailyTime: DailyTime.nullable(),
   everyDays: z.number().int().min(1).max(3660),
   timezone: Timezone,
-  templateId: Name,
+  templateId: AnyName,
   params: Params,
   dispatchTimes: z.number().int().min(1).max(1_000_000),
   dispatch: z.enum(DISPATCHES),
@@ -91,7 +94,7 @@ const fields = {
 
 export const NewTask = z
   .strictObject({
-    id: Name.optional(),
+    id: Id.optional(),
     type: z.enum(TYPES),
     ...fields,
     everyMinutes: fields.everyMinutes.default(null),
@@ -168,7 +171,8 @@ export const TaskFilter = PageByTime.extend({
   state: z.enum(['active', 'deleted']).default('active'),
   expand: z.enum(['occurrences']).optional(),
 });
-export const OccurrenceParam = z.object({ id: Name, occurrence: Time });
+export const TemplateParam = z.object({ id: AnyName });
+export const OccurrenceParam = z.object({ id: Id, occurrence: Time });
 
 export const ClientParam = z.object({ uid: Name });
 /** A task, or one occurrence of it. */
@@ -212,8 +216,8 @@ export const ReleaseTask = z
 export const ReleaseTaskAnswer = z.object({ logId: z.string(), releasedAt: z.string() }).openapi('ReleaseTaskAnswer');
 
 export const DispatchFilter = pageByText(/^[0-8]?\d{1,15}_\d{1,9}_[A-Za-z0-9._:~@/-]{1,300}$/).extend({
-  uid: Name.optional(),
-  taskId: Name.optional(),
+  uid: AnyName.optional(),
+  taskId: AnyId.optional(),
   from: Time.optional(),
 });
 export const DispatchLine = z

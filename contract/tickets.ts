@@ -3,8 +3,6 @@ import {
   Callback,
   counts,
   Json,
-  Name,
-  Names,
   oneOf,
   orNull,
   PageByTime,
@@ -20,13 +18,14 @@ import {
   WaitSeconds,
   Whole,
 } from './common.ts';
-import { chosenName } from './jobs.ts';
+import { AnyId, AnyName, chosenName, Id, Name } from './names.ts';
 
 const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
 const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
 
 /** What tickets are about: several may be about the same. */
 const Subject = chosenName(200);
+const Names = z.array(AnyName).max(1000);
 
 const Lease = z
   .object({
@@ -64,13 +63,13 @@ export const Ticket = z
 
 /** The decision, which must hold an integer `status`, goes into a review as an audit's callback. */
 const ReviewTarget = z
-  .strictObject({ review: Name, kind: z.enum(['text', 'picture', 'reply']), targetId: Name.optional() })
+  .strictObject({ review: Id, kind: z.enum(['text', 'picture', 'reply']), targetId: Id.optional() })
   .refine((t) => t.kind === 'text' || t.targetId !== undefined, { message: 'is required', path: ['targetId'] })
   .openapi('ReviewTarget', targeted);
 
 export const NewTicket = z
   .strictObject({
-    id: Name.optional(),
+    id: Id.optional(),
     priority: Priority.default(0),
     body: Json,
     subject: Subject.nullable().optional(),
@@ -110,7 +109,7 @@ export const Claim = z
     waitSeconds: WaitSeconds,
   })
   .openapi('Claim');
-const Queues = z.array(Name).max(20);
+const Queues = z.array(AnyName).max(20);
 export const ClaimFrom = z
   .strictObject({ queues: Queues.min(1).openapi({ description: 'In order of preference' }), ...Claim.shape })
   .openapi('ClaimFrom');
@@ -166,11 +165,11 @@ export const Resolve = z.strictObject({ decision: Json, reason: Reason }).openap
 const DryRun = z.boolean().default(false);
 const OpenState = z.enum(['delayed', 'waiting', 'held']);
 /** Open tickets of a subject, in one queue or in all. */
-const SubjectFilter = z.strictObject({ queue: Name.optional(), subject: Subject, state: OpenState.optional() });
+const SubjectFilter = z.strictObject({ queue: AnyName.optional(), subject: Subject, state: OpenState.optional() });
 export const ResolveMany = z
   .strictObject({
     items: z
-      .array(z.strictObject({ id: Name, decision: Json }))
+      .array(z.strictObject({ id: AnyId, decision: Json }))
       .min(1)
       .max(1000)
       .optional(),
@@ -202,7 +201,7 @@ const BulkFilter = z.strictObject({
 });
 export const InvalidateMany = z
   .strictObject({
-    ids: z.array(Name).min(1).max(10_000).optional(),
+    ids: z.array(AnyId).min(1).max(10_000).optional(),
     filter: BulkFilter.optional(),
     reason: Reason,
     dryRun: DryRun,
@@ -226,7 +225,7 @@ export const PatchTicket = z
   .openapi('PatchTicket', { minProperties: 1 });
 
 export const Explain = z
-  .strictObject({ reviewer: Name.optional(), skills: Skills.default([]), ticket: Name.optional() })
+  .strictObject({ reviewer: Name.optional(), skills: Skills.default([]), ticket: AnyId.optional() })
   .openapi('Explain');
 export const ExplainAnswer = z
   .union([
@@ -236,9 +235,9 @@ export const ExplainAnswer = z
   .openapi('ExplainAnswer');
 
 export const TicketFilter = PageByTime.extend({
-  queue: Name.optional(),
+  queue: AnyName.optional(),
   state: TicketState.optional(),
-  reviewer: Name.optional(),
+  reviewer: AnyName.optional(),
   subject: Subject.optional(),
   createdAfter: Time.optional(),
   createdBefore: Time.optional(),

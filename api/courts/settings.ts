@@ -1,5 +1,5 @@
 import { Page, pageOf } from '../../contract/common.ts';
-import { Court, CourtParam, type CourtSettings, DryRun, PutCourt } from '../../contract/courts.ts';
+import { Court, type CourtSettings, DryRun, NewCourtParam, PutCourt } from '../../contract/courts.ts';
 import * as courts from '../../services/cases/courts.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
@@ -36,7 +36,7 @@ export const putCourtEndpoint = endpoint('putCourt', 'PUT /v1/courts/{court}', {
   summary: 'Replace all settings; acts at once, also on open cases; dryRun: which of them it would decide',
   roles: [],
   scope: { queue: ({ params, body }) => [params.court, appealOf(body)] },
-  params: CourtParam,
+  params: NewCourtParam,
   body: PutCourt,
   answers: { 200: Court.or(DryRun) },
   async handle({ api, ctx, caller, params: { court: name }, body: { dryRun, ...settings } }) {

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { Deleted, Name, Page, pageOf } from '../../contract/common.ts';
+import { Deleted, Page, pageOf } from '../../contract/common.ts';
 import { Schedule, ScheduleSettings, Topic } from '../../contract/jobs.ts';
+import { AnyName } from '../../contract/names.ts';
 import type { ScheduleRow } from '../../db/statements.ts';
 import * as schedules from '../../services/jobs/schedules.ts';
 import type { Context } from '../../services/shared/context.ts';
@@ -9,7 +10,7 @@ import { page } from '../paging.ts';
 import { topicByName } from '../resources.ts';
 import { viewOf } from '../views.ts';
 
-const ScheduleParam = z.object({ topic: Topic, name: Name });
+const ScheduleParam = z.object({ topic: Topic, name: AnyName });
 
 const fields = viewOf(Schedule);
 const viewer = async (ctx: Context, rows: ScheduleRow[]) => {

@@ -1,5 +1,6 @@
-import { IdParam, Page, pageOf } from '../../contract/common.ts';
+import { Page, pageOf } from '../../contract/common.ts';
 import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
+import { IdParam } from '../../contract/names.ts';
 import * as keys from '../../services/access/keys.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';

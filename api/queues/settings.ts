@@ -1,4 +1,5 @@
 import { Deleted, pageOf } from '../../contract/common.ts';
+import { NewQueueParam } from '../../contract/names.ts';
 import { ListedQueue, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
@@ -20,6 +21,7 @@ const view = (api: Api, queue: QueueRow, caller: Caller) => ({
 
 export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
   ...queueByName,
+  params: NewQueueParam,
   summary: 'Replace all settings; acts at once, also on what waits; dryRun: which tickets its rules would move',
   roles: [],
   body: PutQueue,
@@ -79,6 +81,7 @@ const pausing = (paused: boolean) =>
     summary: paused ? 'Hand nothing out; holders go on' : 'Hand out again',
     roles: [],
     answers: { 200: Queue },
+    problems: ['not_found'],
     handle: async ({ api, ctx, caller, params: { queue: name } }) =>
       ok(view(api, await queues.pause(ctx, name, paused), caller)),
   });

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Name } from '../../contract/common.ts';
+import { AnyName } from '../../contract/names.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import type { Notice } from '../../runtime/notices.ts';
 import type { Gone } from '../../runtime/waiting.ts';
@@ -22,9 +22,9 @@ export const streamEndpoint = endpoint('openStream', 'GET /v1/stream', {
   scope: 'handler',
   takesTicket: true,
   query: z.object({
-    reviewer: Name.optional(),
-    juror: Name.optional(),
-    queue: Name.optional(),
+    reviewer: AnyName.optional(),
+    juror: AnyName.optional(),
+    queue: AnyName.optional(),
     ticket: z.string().max(200).optional(),
     lastEventId: EventId.optional().openapi({ description: 'Instead of the header Last-Event-ID' }),
   }),

@@ -1,5 +1,5 @@
 import { Page, pageOf } from '../../contract/common.ts';
-import { ChangeMembers, Group, GroupSummary, PutGroup } from '../../contract/tasks.ts';
+import { ChangeMembers, Group, GroupSummary, NewGroupParam, PutGroup } from '../../contract/tasks.ts';
 import type { TaskGroupRow } from '../../db/statements.ts';
 import * as groups from '../../services/tasks/groups.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
@@ -13,6 +13,7 @@ const view = (group: groups.GroupWithMembers) => ({ ...summary(group), members: 
 
 export const putGroupEndpoint = endpoint('putGroup', 'PUT /v1/groups/{gid}', {
   ...groupById,
+  params: NewGroupParam,
   summary: 'Replace the users of a group; acts from their next pull on',
   roles: ['producer'],
   body: PutGroup,

@@ -1,5 +1,5 @@
-import { Deleted, IdParam, Page, pageOf } from '../../contract/common.ts';
-import { NewTemplate, PatchTemplate, Template } from '../../contract/tasks.ts';
+import { Deleted, Page, pageOf } from '../../contract/common.ts';
+import { NewTemplate, PatchTemplate, Template, TemplateParam } from '../../contract/tasks.ts';
 import * as templates from '../../services/tasks/templates.ts';
 import { wantedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
@@ -29,7 +29,7 @@ export const getTemplateEndpoint = endpoint('getTemplate', 'GET /v1/templates/{i
   summary: 'A template',
   roles: ['producer', 'reviewer', 'agent'],
   scope: 'any',
-  params: IdParam,
+  params: TemplateParam,
   answers: { 200: Template },
   problems: ['not_found'],
   handle: async ({ ctx, params: { id } }) => ok(view(await templates.find(ctx, id))),
@@ -40,7 +40,7 @@ export const patchTemplateEndpoint = endpoint('updateTemplate', 'PATCH /v1/templ
   summary: 'Change a template; tasks keep the version that they were made with',
   roles: ['producer'],
   scope: 'unbound',
-  params: IdParam,
+  params: TemplateParam,
   body: PatchTemplate,
   answers: { 200: Template },
   problems: ['not_found'],
@@ -52,7 +52,7 @@ export const deleteTemplateEndpoint = endpoint('deleteTemplate', 'DELETE /v1/tem
   summary: 'Delete a template that no active task uses',
   roles: ['producer'],
   scope: 'unbound',
-  params: IdParam,
+  params: TemplateParam,
   answers: { 200: Deleted },
   problems: ['not_found', 'id_conflict'],
   async handle({ ctx, params: { id } }) {

@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi';
 import { Claim, ClaimAnswer, ClaimFrom, Explain, ExplainAnswer } from '../../contract/tickets.ts';
 import { handedView } from '../../domain/tickets.ts';
 import type { Gone } from '../../runtime/waiting.ts';
+import * as queues from '../../services/items/queues.ts';
 import type { Context } from '../../services/shared/context.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { type Caller, personOf } from '../auth.ts';
@@ -15,6 +16,7 @@ export const claimTicketsEndpoint = endpoint('claimTickets', 'POST /v1/queues/{q
   roles: ['reviewer', 'agent'],
   body: Claim,
   answers: { 200: ClaimAnswer },
+  problems: ['not_found'],
   handle: ({ ctx, caller, params: { queue }, body, signal }) =>
     claim(ctx, caller, { ...body, queues: [queue] }, signal),
 });
@@ -26,14 +28,21 @@ export const claimFromQueues = endpoint('claimFromQueues', 'POST /v1/claim', {
   scope: { queue: ({ body }) => body.queues },
   body: ClaimFrom,
   answers: { 200: ClaimAnswer },
+  problems: ['not_found'],
   handle: ({ ctx, caller, body, signal }) => claim(ctx, caller, { ...body, queues: [...new Set(body.queues)] }, signal),
 });
 
 async function claim(ctx: Context, caller: Caller, { reviewer, ...wanted }: z.output<typeof ClaimFrom>, signal: Gone) {
+  await checkQueues(ctx, caller, wanted.queues);
   const request = { ...wanted, reviewer: personOf(caller, reviewer), signal };
   const { handed, reasons, retryAfterSeconds } = await tickets.claim(ctx, request);
   const shown = handed.map(({ item, token, isNew }) => handedView(item, token, !isNew));
   return ok({ tickets: shown, reasons, retryAfterSeconds });
+}
+
+/** An administrator may wait for a queue's first ticket. @throws Problem `not_found` */
+async function checkQueues(ctx: Context, { role }: Caller, names: string[]): Promise<void> {
+  if (role !== 'admin') await queues.checkThere(ctx, 'ticket', names);
 }
 
 export const explain = endpoint('explainClaim', 'POST /v1/queues/{queue}/explain', {
@@ -49,6 +58,7 @@ export const explain = endpoint('explainClaim', 'POST /v1/queues/{queue}/explain
   answers: { 200: ExplainAnswer },
   problems: ['not_found'],
   async handle({ ctx, caller, params: { queue }, body: { reviewer, skills, ticket } }) {
+    await checkQueues(ctx, caller, [queue]);
     return ok(await tickets.explain(ctx, queue, personOf(caller, reviewer), skills, ticket));
   },
 });

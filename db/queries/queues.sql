@@ -36,8 +36,8 @@ on conflict (kind, name) do update
 returning *;
 
 -- name: pause_queue
-update queue set paused = :paused, deleted_at = null, updated_at = clock_timestamp()
- where kind = :kind and name = :name
+update queue q set paused = :paused, updated_at = clock_timestamp()
+ where kind = :kind and name = :name and is_there(q)
 returning *;
 
 -- name: take_refresh

@@ -1,6 +1,6 @@
 import type { Configuration } from 'openid-client';
-import { Name } from '../../contract/common.ts';
 import type { Role } from '../../contract/keys.ts';
+import { Name } from '../../contract/names.ts';
 import { ROLES } from '../../contract/roles.ts';
 import { type Context, perContext, type ServiceConfig } from '../shared/context.ts';
 import { Problem } from '../shared/problems.ts';

@@ -1,9 +1,10 @@
+import { NewName } from '../../contract/names.ts';
 import type { QueueSettings } from '../../contract/queues.ts';
 import type { Kind } from '../../contract/snapshot.ts';
 import { only, type RowOf } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { found, Problem } from '../shared/problems.ts';
+import { found, invalid, Problem } from '../shared/problems.ts';
 import { checkSettings } from './forms.ts';
 import { tickThrough } from './items.ts';
 import * as rules from './rules.ts';
@@ -40,20 +41,44 @@ export const list = ({ db }: Context, kind: Kind, before: number | undefined, li
 /** Whether this process has made sure of the queue already. */
 export const isKnown = (ctx: Context, kind: Kind, name: string) => ensured(ctx).known.has(`${kind}/${name}`);
 
-/** Makes sure that a queue exists; known ones cost nothing. */
+/**
+ * Checks that these queues exist; known ones cost nothing.
+ * @throws Problem `not_found`
+ */
+export async function checkThere(ctx: Context, kind: Named, names: string[]): Promise<void> {
+  for (const name of names)
+    if (!isKnown(ctx, kind, name)) {
+      await find(ctx, kind, name);
+      remember(ctx, kind, name);
+    }
+}
+
+function remember(ctx: Context, kind: Kind, name: string): void {
+  const { known } = ensured(ctx);
+  // callers choose the names; forgetting costs one statement a queue
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.add(`${kind}/${name}`);
+}
+
+/**
+ * Makes sure that a queue exists; known ones cost nothing.
+ * @throws Problem 422 for a new name that is the server's, or has a `*`
+ */
 export function ensure(ctx: Context, kind: Kind, name: string): Promise<void> {
   const key = `${kind}/${name}`;
   const { known, underWay } = ensured(ctx);
   if (known.has(key)) return Promise.resolve();
-  const making =
-    underWay.get(key) ??
-    ctx.db.run('ensure_queue', { kind, name }).then(() => {
-      // callers choose the names; forgetting costs one statement a queue
-      if (known.size >= MOST_KNOWN) known.clear();
-      known.add(key);
-    });
+  const making = underWay.get(key) ?? make(ctx, kind, name).then(() => remember(ctx, kind, name));
   underWay.set(key, making);
   return making.finally(() => underWay.delete(key));
+}
+
+async function make(ctx: Context, kind: Kind, name: string): Promise<void> {
+  const { success, error } = NewName.safeParse(name);
+  // earlier releases took other names
+  if (!success && !(await get(ctx, kind, name)))
+    throw invalid(kind === 'job' ? 'topic' : 'queue', error.issues[0]?.message ?? '');
+  await ctx.db.run('ensure_queue', { kind, name });
 }
 
 /**
@@ -75,10 +100,9 @@ export async function dryRun(ctx: Context, name: string, settings: QueueSettings
   return rules.wouldMove(ctx, name, settings);
 }
 
-/** Stops or resumes handing out tickets. */
+/** Stops or resumes handing out tickets. @throws Problem `not_found` */
 export async function pause({ db, wakeAll }: Context, name: string, paused: boolean): Promise<QueueRow> {
-  await db.run('ensure_queue', { kind: 'ticket', name });
-  const queue = only(await db.run('pause_queue', { kind: 'ticket', name, paused }));
+  const queue = found(await db.run('pause_queue', { kind: 'ticket', name, paused }), missing('ticket', name));
   if (!paused) wakeAll(`ticket/${name}`);
   return queue;
 }

@@ -7,8 +7,12 @@ import type { Context } from '../shared/context.ts';
 /** Of a topic's jobs: how many in each state, and as `lease_expired` how many reservations have run out. */
 export type TopicCounts = Record<string, number>;
 
-/** Replaces a topic's settings. Topics are the queues of jobs; over beanstalkd's protocol they are tubes. */
+/**
+ * Replaces a topic's settings. Topics are the queues of jobs; over beanstalkd's protocol they are tubes.
+ * @throws Problem 422 for a new name that is the server's, or has a `*`
+ */
 export async function put(ctx: Context, topic: string, settings: TopicSettings): Promise<QueueRow> {
+  await queues.ensure(ctx, 'job', topic);
   const push = ctx.secrets.seal(settings.push);
   const queue = only(await ctx.db.run('put_topic', { topic, ...settings, push }));
   if (!settings.paused) ctx.wakeAll(`job/${topic}`);

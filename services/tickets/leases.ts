@@ -47,7 +47,7 @@ export async function transfer(ctx: Context, attempt: Attempt, queue: string, re
   const held = await findAttempted(ctx, id, token, subject);
   let rows: Item[] = [];
   if (held.ended_at === null && (token === null || held.lease_id === token)) {
-    await queues.ensure(ctx, 'ticket', queue);
+    await queues.checkThere(ctx, 'ticket', [queue]);
     const transfer = { kind: 'ticket', id, token, subject, queue, reason, actor: actorOf(attempt, held) };
     rows = await ctx.db.transaction(async (tx) =>
       items.settleDue(tx, 'ticket', await tx.move('transfer_item', transfer)),

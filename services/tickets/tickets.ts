@@ -92,10 +92,7 @@ export async function claim(ctx: Context, request: ClaimRequest) {
   const keys = () => names.map((name) => `ticket/${name}`);
   const handed = await ctx.waiters.waitFor({ keys, seconds, signal }, async () => {
     const taken = await take(ctx, request);
-    if (taken.length > 0) return taken;
-    // they exist from their first claim on; a queue that hands out tickets does already
-    for (const name of names) await queues.ensure(ctx, 'ticket', name);
-    return undefined;
+    return taken.length > 0 ? taken : undefined;
   });
   if (!handed) return emptyHanded(ctx, request);
   if (signal.aborted) await giveBack(ctx, handed);
@@ -193,7 +190,6 @@ export async function explain(
   ticket: string | undefined,
 ) {
   if (ticket === undefined) {
-    await queues.ensure(ctx, 'ticket', queue);
     const { reasons } = only(await reasonsFor(ctx, [queue], person, skills));
     return { reasons };
   }

@@ -27,19 +27,16 @@ test('S0.5 a queue without tickets can be deleted, with its settings; its next t
   expect(await remove('/v1/queues/empty')).toMatchObject(refused);
 });
 
-test('S0.5 a deleted queue is there again by a claim, by its settings, by a pause and by a ticket moved there', async () => {
-  const again = [
-    () => claim(api, 'again', 'rita'),
-    () => configure(api, 'again', {}),
-    () => api.post('/v1/queues/again/pause'),
-    async () => {
-      await add(api, 'elsewhere', { id: 'moving' });
-      expect((await api.post('/v1/tickets/moving/transfer', { queue: 'again' })).status).toBe(200);
-    },
-  ];
-  for (const act of again) {
+test('S0.5 a queue comes into being by its settings and by its first ticket only, also again', async () => {
+  await add(api, 'elsewhere', { id: 'moving' });
+  for (const act of [() => configure(api, 'again', {}), () => add(api, 'again', { id: 'again' })]) {
     await configure(api, 'again', {});
     expect((await remove('/v1/queues/again')).status).toBe(200);
+    for (const path of ['queues/again/pause', 'tickets/moving/transfer'])
+      expect((await api.post(`/v1/${path}`, path.endsWith('transfer') ? { queue: 'again' } : {})).status).toBe(404);
+    // an administrator may wait for its first ticket
+    expect((await claim(api, 'again', 'rita')).tickets).toEqual([]);
+    expect((await api.get('/v1/queues/again')).status).toBe(404);
     await act();
     expect((await api.get('/v1/queues/again')).status).toBe(200);
   }

@@ -15,7 +15,7 @@ const people: Record<string, Json> = {
   bea: { preferred_username: 'bea', docket_role: 'reviewer' },
   olga: { preferred_username: 'olga', docket_role: ['reviewer', 'admin', 'something-else'] },
   nobody: { preferred_username: 'nobody' },
-  odd: { preferred_username: 'a name with spaces', docket_role: 'agent' },
+  odd: { preferred_username: 'a name\u200b', docket_role: 'agent' },
 };
 const { issuer } = await startProvider(people, callback);
 const env = { PORT: String(port), DOCKET_AUTH: 'keys', DOCKET_PUBLIC_URL: home, DOCKET_OIDC_ISSUER: issuer, ...CLIENT };
@@ -66,7 +66,7 @@ test('one without a role, or whose name cannot be one, does not come in, and see
   const before = await sql('select from api_key');
   for (const [login, why] of [
     ['nobody', 'its claim docket_role names none'],
-    ['odd', 'its claim preferred_username must be 1 to 200 characters'],
+    ['odd', 'its claim preferred_username must be 1 to 200 Unicode characters'],
   ] as const) {
     const { browser, end, html } = await signedIn(login);
     expect(end.status).toBe(403);

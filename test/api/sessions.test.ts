@@ -91,6 +91,7 @@ describe('signing in with a key', () => {
     const [age = ''] = attributes.slice(3);
     expect(age).toMatch(/^Max-Age=431(99|[89]\d)|43200$/);
     expect(attributes).toHaveLength(4);
+    await api.as(key).put('/v1/queues/p', {});
     const behindProxy = await another({ DOCKET_PUBLIC_URL: 'https://docket.example' });
     expect(await attributesOf(behindProxy, key)).toContain('Secure');
     const cookie = cookieOf(await signIn(behindProxy, key));

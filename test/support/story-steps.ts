@@ -48,7 +48,11 @@ const tickets: Step[] = [
   { operation: 'decideTicket', refused: LOST, made: ({ next }) => ({ report19: next.lease.token }) },
   { operation: 'releaseTicket', body: 'operator' },
   { operation: 'releaseTicket', body: 'holder', refused: LOST, before: claims('boris', 'reports') },
-  { operation: 'transferTicket', body: 'operator' },
+  {
+    operation: 'transferTicket',
+    body: 'operator',
+    before: (client) => done(client.put('/v1/queues/harassment', {})),
+  },
   // who skipped a ticket is not offered it again
   { operation: 'transferTicket', body: 'holder', refused: LOST, before: claims('clara', 'harassment') },
   ...plain('updateTicket resolveTicket resolveTickets invalidateTicket invalidateTickets invalidateSubject'),

@@ -119,7 +119,13 @@ const frees: [string, (queue: string) => Promise<unknown>][] = [
       await withToken(held, 'release');
     },
   ],
-  ['is transferred here', async (queue) => operate((await add('poll-from')).id, 'transfer', { queue })],
+  [
+    'is transferred here',
+    async (queue) => {
+      await configure(queue, {});
+      await operate((await add('poll-from')).id, 'transfer', { queue });
+    },
+  ],
   [
     'is changed so that it fits',
     async (queue) => api.patch(`/v1/tickets/${(await add(queue, { requires: ['law'] })).id}`, { requires: [] }),

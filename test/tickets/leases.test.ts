@@ -94,6 +94,7 @@ test('S0.6 an operator takes a ticket away', async () => {
 test('S0.6 a transferred ticket is handed out by the other queue only, and the old token is dead', async () => {
   await configure('from', { deadlineSeconds: 60 });
   const held = await addHeld('from', ['x1', 'x2']);
+  await configure('to', {});
   const moved = await withToken(held, 'transfer', { queue: 'to', reason: 'needs a lawyer' });
   expect(moved.body).toMatchObject({ id: 'x1', queue: 'to', state: 'waiting', lease: null, deadlineAt: null });
   expect((await decide(held)).body).toMatchObject({ code: 'lease_lost', reason: 'transferred' });

@@ -56,6 +56,7 @@ test('S0.2 each ticket of a batch and each that is transferred goes by the rules
   );
   const { tickets } = await claim('batch', 'r', { count: 4 });
   expect(tickets.map((t: Json) => `${t.id} ${t.priority}`)).toEqual(['b-1 100', 'b-3 100', 'b-0 0', 'b-2 0']);
+  await configure('ruleless', {});
   const moved = await withToken(tickets[0], 'transfer', { queue: 'ruleless' });
   expect(moved.body).toMatchObject({ queue: 'ruleless', priority: 0 });
   await add('ruleless', { id: 'to-rules', body: { kind: 'streamer' } });

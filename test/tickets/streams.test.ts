@@ -18,6 +18,8 @@ const endings: [how: string, reason: string, call: string, body?: object][] = [
   ['taken away', 'revoked', 'release', {}],
 ];
 
+await configure('other', {});
+
 test.each(endings)('S0.4 whoever holds a ticket that is %s hears it at once', async (name, reason, call, body) => {
   const [queue, id] = [name.replace(' ', '-'), `st-${name.replace(' ', '-')}`];
   const mine = await openStream(api, `reviewer=anna-${queue}`);

@@ -2,12 +2,19 @@ import { signal } from '@preact/signals';
 import type { Session } from '../api/session.ts';
 
 const STORED = 'docket.person';
-const NAME = /^[A-Za-z0-9._:~@-]{1,200}$/;
+const NAME = /^(?!\.{1,2}$|model:|nexus\/|erased-)[^\p{Cc}\p{Cf}\p{Cs}]{1,200}$/u;
 
 /** For whom an administrator works at the desks of this browser; empty: not chosen yet. */
 const chosen = signal(localStorage.getItem(STORED) ?? '');
 
-export const isName = (text: string) => NAME.test(text);
+const isName = (text: string) => NAME.test(text);
+
+/** @returns whether it is a name, and is chosen */
+export function chooseName(text: string): boolean {
+  const name = text.trim().normalize('NFC');
+  if (isName(name)) choosePerson(name);
+  return isName(name);
+}
 
 /** @param name as the API allows names; empty: to be chosen again */
 export function choosePerson(name: string): void {

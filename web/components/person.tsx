@@ -4,7 +4,7 @@ import { texts } from '../texts/texts.ts';
 import { askFirst } from '../unsaved.ts';
 import { NameField } from './name-field.tsx';
 import { Section } from './page.tsx';
-import { choosePerson, isName, personAt } from './person.ts';
+import { chooseName, choosePerson, personAt } from './person.ts';
 import './person.css';
 
 /** Asks for whom someone works whose key speaks for no one in particular. */
@@ -14,8 +14,7 @@ export function ChoosePerson({ hint }: { hint: string }) {
   const [wrong, setWrong] = useState(false);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (isName(name.trim())) choosePerson(name.trim());
-    else setWrong(true);
+    if (!chooseName(name)) setWrong(true);
   };
   return (
     <Section title={t.title}>

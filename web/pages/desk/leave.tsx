@@ -3,7 +3,7 @@ import { type Problem, problemOf } from '../../api/problem.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { ProblemNote } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
-import { isName } from '../../components/person.ts';
+import { QueuePicker } from '../../components/queue-picker.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Desk } from './desk.ts';
 
@@ -35,7 +35,7 @@ function LeaveForm({ desk, leaving, close }: Props & { leaving: NonNullable<Leav
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     try {
-      await (isTransfer ? desk.transfer(queue.trim(), reason.trim()) : desk.skip(reason.trim()));
+      await (isTransfer ? desk.transfer(queue, reason.trim()) : desk.skip(reason.trim()));
       close();
     } catch (error) {
       setProblem(problemOf(error));
@@ -44,22 +44,7 @@ function LeaveForm({ desk, leaving, close }: Props & { leaving: NonNullable<Leav
   return (
     <form class="desk-leave" onSubmit={(event) => void submit(event)}>
       <p>{isTransfer ? t.transferHint : t.skipHint}</p>
-      {isTransfer && (
-        <Field
-          label={t.queue}
-          error={queue !== '' && !isName(queue.trim()) ? texts.value.common.person.wrong : undefined}
-        >
-          {(field) => (
-            <input
-              {...field}
-              type="text"
-              required
-              value={queue}
-              onInput={(event) => setQueue(event.currentTarget.value)}
-            />
-          )}
-        </Field>
-      )}
+      {isTransfer && <QueuePicker label={t.queue} value={queue} set={setQueue} />}
       <Field label={t.reason}>
         {(field) => (
           <input

@@ -1,7 +1,9 @@
 import { signal } from '@preact/signals';
-import { isName } from '../../components/person.ts';
 
 const STORED = 'docket.skills';
+
+const SKILL = /^[A-Za-z0-9._:~@-]{1,200}$/;
+const isSkill = (text: string) => SKILL.test(text);
 
 const read = (text: string) =>
   text
@@ -10,12 +12,12 @@ const read = (text: string) =>
     .filter((skill) => skill !== '');
 
 /** What the reviewer of this browser says they can judge. */
-export const skills = signal<readonly string[]>(read(localStorage.getItem(STORED) ?? '').filter(isName));
+export const skills = signal<readonly string[]>(read(localStorage.getItem(STORED) ?? '').filter(isSkill));
 
 /** @returns whether all of them are skills; else nothing is changed */
 export function setSkills(text: string): boolean {
   const given = [...new Set(read(text))];
-  if (!given.every(isName)) return false;
+  if (!given.every(isSkill)) return false;
   skills.value = given;
   localStorage.setItem(STORED, given.join(','));
   return true;

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { mayAct } from '../../api/session.ts';
+import { QueuePicker } from '../../components/queue-picker.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Action, Input } from './actions.tsx';
 import { parseJson } from './parse.ts';
@@ -70,14 +71,14 @@ function Transfer({ ticket: { id }, refresh }: Props) {
   const t = texts.value.items.actions;
   const [queue, setQueue] = useState('');
   const run = async (reason: string) => {
-    const body = { queue: queue.trim(), ...(reason && { reason }) };
+    const body = { queue, ...(reason && { reason }) };
     await data(api.POST('/v1/tickets/{id}/transfer', { params: { path: { id } }, body }));
     setQueue('');
     refresh();
   };
   return (
     <Action {...t.transfer} will={t.transferWill} reason="optional" run={run}>
-      <Input label={t.toQueue} value={queue} set={setQueue} />
+      <QueuePicker label={t.toQueue} value={queue} set={setQueue} />
     </Action>
   );
 }

@@ -21,7 +21,7 @@ export const common = {
   person: {
     title: 'Who works here?',
     name: 'Name',
-    wrong: 'A name has 1 to 200 characters of A-Za-z0-9._:~@-',
+    wrong: 'A name has 1 to 200 characters, none of them invisible',
     submit: 'Go to work',
     as: 'Working as',
     change: 'Change',

@@ -22,7 +22,7 @@ export const common: Texts['common'] = {
   person: {
     title: '由谁来工作？',
     name: '名称',
-    wrong: '名称须为 1 到 200 个字符：A-Za-z0-9._:~@-',
+    wrong: '名称须为 1 到 200 个字符，且不含不可见字符',
     submit: '开始工作',
     as: '当前身份',
     change: '更换',

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { expectProblem } from '../support/problems.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const { api, sql } = await startTestSystem({}, { role: 'api' });
+const { add, claimOne, configure, decide } = api.tickets;
+
+const QUEUE = '图片审核';
+const ANNA = 'Анна Ⅷ/?#%*';
+const path = encodeURIComponent;
+const ok = async (reply: Promise<{ status: number; body: unknown }>) => {
+  const { status, body } = await reply;
+  expect(status, JSON.stringify(body)).toBeLessThan(300);
+};
+
+test('S0.6 queues and reviewers have names in any script, on every call', async () => {
+  await configure(path(QUEUE), { maxHeld: 2 });
+  await add(path(QUEUE), { id: 'named', exclude: ['model:some'] });
+  const held = await claimOne(path(QUEUE), ANNA);
+  expect(held.lease.reviewer).toBe(ANNA);
+  const explained = await api.post(`/v1/queues/${path(QUEUE)}/explain`, { reviewer: ANNA, ticket: 'named' });
+  expect(explained.body.why).toContain('heldByYou');
+  const listed = async (query: string) =>
+    (await api.get(`/v1/tickets?${query}`)).body.items.map((t: { id: string }) => t.id);
+  expect(await listed(`queue=${path(QUEUE)}&reviewer=${path(ANNA)}`)).toEqual(['named']);
+  await ok(decide(held));
+  expect(await listed(`reviewer=${path(ANNA)}&state=decided`)).toEqual(['named']);
+  expect((await api.get(`/v1/queues/${path(QUEUE)}/stats`)).body).toMatchObject({ decided: 1 });
+  await ok(api.get(`/v1/figures?kind=ticket&queue=${path(QUEUE)}`));
+  expect((await api.get('/metrics')).body).toContain(`queue="${QUEUE}"`);
+});
+
+test('S2.1 S3.2 S4.1 courts, jurors, topics, schedules, groups, users and templates likewise', async () => {
+  const [court, juror, topic, group, user, template] = ['法庭', 'ジュロル', 'тема', 'فريق', 'Zoë', 'modèle'].map((n) =>
+    n.normalize(),
+  );
+  const settings = { options: ['a', 'b'], votesToWin: 1 };
+  await ok(api.put(`/v1/courts/${path(court ?? '')}`, settings));
+  await ok(api.put(`/v1/courts/${path(court ?? '')}/jurors`, { jurors: [{ id: juror }] }));
+  await ok(api.post(`/v1/courts/${path(court ?? '')}/cases`, { id: 'case', body: 1 }));
+  const claimed = await api.post(`/v1/courts/${path(court ?? '')}/claim`, { juror });
+  expect(claimed.body.case.id).toBe('case');
+  await ok(api.put(`/v1/topics/${path(topic ?? '')}`, {}));
+  await ok(api.put(`/v1/groups/${path(group ?? '')}`, { members: [user] }));
+  await ok(api.post('/v1/templates', { id: template, name: 'T' }));
+  const task = {
+    id: 'task',
+    type: 'once',
+    executor: `gid_${group}`,
+    startTime: new Date().toISOString(),
+    templateId: template,
+  };
+  await ok(api.post('/v1/tasks', task));
+  expect((await api.post(`/v1/clients/${path(user ?? '')}/next`, {})).body.task.id).toBe('task');
+});
+
+test('S0.9 no item is named . or .., and those that are end by a list of ids', async () => {
+  for (const id of ['.', '..']) {
+    expectProblem(await api.post('/v1/queues/dots/tickets', { id, body: 1 }), 'ticket', 'invalid_request');
+    expectProblem(await api.post('/v1/courts/dots/cases', { id, body: 1 }), 'case', 'invalid_request');
+    expectProblem(await api.post('/v1/templates', { id, name: 'x' }), 'template', 'invalid_request');
+    expectProblem(
+      await api.put('/v1/courts/dots', { options: ['a'], votesToWin: 1, fallback: { queue: id } }),
+      'court',
+      'invalid_request',
+    );
+    expectProblem(await api.post('/v1/tickets/named/transfer', { queue: id }), 'transfer', 'invalid_request');
+    await add('dots', { id: `dot${id}` });
+    await sql(
+      `update item set id = '${id}' where id = 'dot${id}'; update event set item_id = '${id}' where item_id = 'dot${id}'`,
+    );
+  }
+  const invalidated = await api.post('/v1/queues/dots/invalidate', { ids: ['.'], reason: 'r' });
+  expect(invalidated.body).toMatchObject({ invalidated: 1 });
+  const resolved = await api.post('/v1/tickets/resolve', { items: [{ id: '..', decision: 1 }], reason: 'r' });
+  expect(resolved.body.results).toMatchObject([{ id: '..', httpStatus: 200 }]);
+});
+
+test.each(['model:a', 'nexus/a', 'erased-a', 'a\u200bb', 'a\u202eb', 'A\u030a'])(
+  'S0.6 nobody and nothing new is called %j',
+  async (name) => {
+    expectProblem(await api.post('/v1/queues/named/claim', { reviewer: name }), 'reviewer', 'invalid_request');
+    expectProblem(await api.put(`/v1/queues/${path(name)}`, {}), 'queue', 'invalid_request');
+    expectProblem(await api.post(`/v1/queues/${path(name)}/tickets`, { body: 1 }), 'first ticket', 'invalid_request');
+    expectProblem(await api.put(`/v1/topics/${path(name)}`, {}), 'topic', 'invalid_request');
+    expectProblem(await api.put('/v1/groups/some', { members: [name] }), 'member', 'invalid_request');
+  },
+);
+
+test('S0.10 no new queue, topic, court or group has a * in its name', async () => {
+  for (const noun of ['queues', 'topics', 'courts', 'groups'])
+    expectProblem(
+      await api.put(`/v1/${noun}/a*`, noun === 'courts' ? { options: ['a'], votesToWin: 1 } : {}),
+      noun,
+      'invalid_request',
+    );
+  expectProblem(await api.post('/v1/queues/a*/tickets', { body: 1 }), 'ticket', 'invalid_request');
+});
+
+test('S0.10 an unknown queue is 404 for keys that are no administrator’s', async () => {
+  const { key } = (await api.post('/v1/keys', { role: 'agent', name: 'bot' })).body;
+  const agent = api.as(key);
+  for (const [call, body] of [
+    ['claim', { reviewer: 'a' }],
+    ['explain', { reviewer: 'a' }],
+  ] as const)
+    expectProblem(await agent.post(`/v1/queues/unknown/${call}`, body), call, 'not_found');
+  expectProblem(await agent.post('/v1/claim', { queues: ['unknown'], reviewer: 'a' }), 'several', 'not_found');
+  expect((await api.post('/v1/queues/unknown/claim', { reviewer: 'a' })).body.tickets).toEqual([]);
+  expectProblem(await api.get('/v1/queues/unknown'), 'none was made', 'not_found');
+});
