@@ -115,6 +115,7 @@ test('what needs attention: who waits beyond the target or behind a pause, what 
     ['due', 75],
   ]);
   expect(waitingTooLong[0].oldestWaitingSeconds).toBeGreaterThanOrEqual(90);
+  await api.put('/v1/queues/stopped', {});
   await api.post('/v1/queues/stopped/pause');
   const stopped = async () => (await api.get('/v1/attention')).body.pausedWithWork;
   expect(await stopped()).toEqual([]);

@@ -67,6 +67,7 @@ test('S0.4 without a reason nothing is invalidated, and the dialog says what is 
 });
 
 test('S0.4 transfer and resolve: another queue, a decision with its reason', async () => {
+  await api.put('/v1/queues/second', {});
   await add(api, 'acts', { id: 'acts-3' });
   const page = await browser.open(at('ticket', 'acts-3'));
   await confirm(page, 'Transfer', 'Move it to another queue', { 'To the queue': 'second' });

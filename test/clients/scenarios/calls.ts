@@ -44,6 +44,7 @@ async function command(call: Call, mine: Json, unnamed: string): Promise<void> {
   await call('tickets.change', id(3), { requires: ['math'], body: 'changed' });
   const changed = { priority: 9, requires: ['math'], body: 'changed' };
   expect(await call('tickets.reprioritize', id(3), 9)).toMatchObject(changed);
+  await call('tickets.add', `${queue}-other`, { body: 'the first' });
   expect(await call('tickets.transfer', mine, other)).toMatchObject({ queue: `${queue}-other`, state: 'waiting' });
   const resolved = await call('tickets.resolve', id(2), named({ decision: 'no', reason: 'known' }));
   expect(resolved).toMatchObject({ state: 'decided', decision: 'no', reason: 'known' });

@@ -124,7 +124,10 @@ export const loops: Scenarios = {
     ),
     'S0.4 S0.7 a held ticket that is moved by an operator: the handler hears of it, and nothing is sent for it': loses(
       'LeaseLost',
-      (api, id) => api.post(`/v1/tickets/${id}/transfer`, { queue: 'elsewhere' }),
+      async (api, id) => {
+        await api.put('/v1/queues/elsewhere', {});
+        return api.post(`/v1/tickets/${id}/transfer`, { queue: 'elsewhere' });
+      },
     ),
   }),
   ...scenariosOf('case', {
