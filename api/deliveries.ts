@@ -22,9 +22,13 @@ export function deliveryView(row: deliveries.ListedDelivery) {
 /** Greater than each delivery's number: a list before it begins with the newest. */
 export const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** A callback as its caller may see it: only administrators, who may set the secret, see it. */
+/** A callback as its caller may see it: only administrators, who may set it, see its secret and the query of its URL. */
 export const shownCallback = <C extends Callback>({ ctx }: Api, callback: C | null, { role }: Pick<Caller, 'role'>) =>
-  callback && role !== 'admin' ? { ...callback, secret: 'whsec_hidden' } : ctx.secrets.show(callback);
+  callback && role !== 'admin'
+    ? { ...callback, url: withoutQuery(callback.url), secret: 'whsec_hidden' }
+    : ctx.secrets.show(callback);
+
+export const withoutQuery = (url: string) => url.replace(/[?#].*/s, '');
 
 /** Checks a callback's URL before its host is resolved. @throws Problem `invalid_request` when it may not be called */
 export function checkUrl(api: Api, path: string, url: string | undefined): void {

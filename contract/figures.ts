@@ -88,7 +88,10 @@ const JurorFigures = z
     judged: Whole.openapi({ description: 'Votes on cases that were decided' }),
     agreed: Whole.openapi({ description: 'Of these, votes for the outcome' }),
     agreement: z.number().nullable(),
-    gold: z.object(counts('judged', 'agreed')),
+    gold: z
+      .object(counts('judged', 'agreed'))
+      .optional()
+      .openapi({ description: 'Not shown to reviewers, who are not to know which cases are gold' }),
   })
   .openapi('JurorFigures');
 

@@ -436,6 +436,7 @@ export interface Statements {
   leave_note: { params: { kind: string; id: string; actor: string; text: string }; row: ItemRow; moves: 'unseen' };
   item_notes: { params: { kind: string; id: string; after: number; actor?: string | null; text?: string | null; limit: number }; row: { seq: number; actor: string; at: Date; text: string } };
   find_attempt: { params: { token?: string | null; kind: string; id: string }; row: ItemRow & { named_holder: string | null; named_ended_at: Date | null; named_why: string | null; overdue: boolean | null } };
+  was_handed: { params: { kind: string; id: string; person: string }; row: never };
   list_events: { params: { kind: string; id: string; after: number; limit: number }; row: { seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
   filter_items: { params: { kind: string; queue: string; state: string; afterAt: Date | string; afterSeq: number; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string; at: string; seq: number } };
   count_filtered: { params: { kind: string; queue: string; states: (string | null)[]; createdBefore?: Date | string | null; priorityBelow?: number | null }; row: { n: number } };

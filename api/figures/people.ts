@@ -28,13 +28,13 @@ const reviewer = (r: RowOf<'reviewer_figures'> & { person: string }) => ({
   ...{ skips: r.skips, releases: r.releases, expiries: r.expiries },
 });
 
-const juror = (j: RowOf<'juror_figures'> & { person: string }) => ({
+const juror = (j: RowOf<'juror_figures'> & { person: string }, showsGold: boolean) => ({
   person: j.person,
   ...{ votes: j.votes, wasted: j.wasted },
   medianHandlingSeconds: rounded(j.median_seconds),
   ...{ judged: j.judged, agreed: j.agreed },
   agreement: j.judged === 0 ? null : j.agreed / j.judged,
-  gold: { judged: j.gold_judged, agreed: j.gold_agreed },
+  ...(showsGold && { gold: { judged: j.gold_judged, agreed: j.gold_agreed } }),
 });
 
 const rounded = (seconds: number | null) => seconds && Math.round(seconds * 1000) / 1000;
@@ -63,7 +63,7 @@ export const peopleEndpoint = endpoint('getPeopleFigures', 'GET /v1/figures/peop
     }
     if (wanted.queue === undefined) throw invalid('queue', 'must name a court');
     const { persons, ...covered } = personsOf(await samples.jurors(ctx, wanted.queue, wanted));
-    return ok({ ...covered, reviewers: [], jurors: persons.map(juror) });
+    return ok({ ...covered, reviewers: [], jurors: persons.map((one) => juror(one, caller.role !== 'reviewer')) });
   },
 });
 

@@ -4,6 +4,7 @@ import type { TaskRow } from '../../db/statements.ts';
 import { stateWord } from '../../domain/items.ts';
 import * as tasks from '../../services/tasks/tasks.ts';
 import { wantedId } from '../adding.ts';
+import { withoutQuery } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page, timePosition } from '../paging.ts';
 import { taskById } from '../resources.ts';
@@ -13,7 +14,7 @@ function taskView(t: TaskRow): Task {
   return {
     id: t.id,
     ...tasks.fieldsOf(t),
-    callback: t.callback && { url: t.callback.url },
+    callback: t.callback && { url: withoutQuery(t.callback.url) },
     templateVersion: t.template_version,
     state: t.state,
     createdAt: t.created_at.toISOString(),

@@ -5,7 +5,7 @@ import type { Gone } from '../../runtime/waiting.ts';
 import * as queues from '../../services/items/queues.ts';
 import type { Context } from '../../services/shared/context.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
-import { type Caller, personOf } from '../auth.ts';
+import { boundTo, type Caller, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { queueByName } from '../resources.ts';
 
@@ -59,6 +59,6 @@ export const explain = endpoint('explainClaim', 'POST /v1/queues/{queue}/explain
   problems: ['not_found'],
   async handle({ ctx, caller, params: { queue }, body: { reviewer, skills, ticket } }) {
     await checkQueues(ctx, caller, [queue]);
-    return ok(await tickets.explain(ctx, queue, personOf(caller, reviewer), skills, ticket));
+    return ok(await tickets.explain(ctx, queue, personOf(caller, reviewer), skills, ticket, boundTo(caller)));
   },
 });

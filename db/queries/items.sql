@@ -222,6 +222,11 @@ select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as nam
   from item i left join lateral named_lease(i.kind, i.id, :token?) l on true
  where i.kind = :kind and i.id = :id;
 
+-- name: was_handed
+-- Whether this person ever held the ticket.
+select from event where kind = :kind and item_id = :id and token is not null and type <> 'refused' and actor = :person
+ limit 1;
+
 -- name: list_events
 -- bytes: data
 select seq, type, actor, at, data from event

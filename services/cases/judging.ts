@@ -7,7 +7,7 @@ import type { Gone } from '../../runtime/waiting.ts';
 import type { Hold } from '../items/items.ts';
 import { share, sharePerGroup } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { foreignToken, invalid, Problem } from '../shared/problems.ts';
+import { invalid, Problem } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
 import { newToken } from '../shared/tokens.ts';
 import { movedCases } from './adding.ts';
@@ -184,14 +184,13 @@ const DETAILS: Partial<Record<Rejection, string>> = {
 /** The problem to answer with when a call changed nothing. */
 export async function rejected(
   { db }: Context,
-  { id, token }: { id: string; token?: string },
+  { id, token, subject = null }: { id: string; token?: string; subject?: string | null },
   why: Rejection,
 ): Promise<Problem> {
   switch (why) {
     case 'not_found':
-      return caseNotFound(id);
     case 'foreign':
-      return foreignToken();
+      return caseNotFound(id);
     case 'not_invited':
       return new Problem('invalid_request', 'token: is not of an invitation', {
         errors: [{ path: 'token', message: 'is not of an invitation; release gives a claimed case back' }],
@@ -199,7 +198,8 @@ export async function rejected(
     case 'not_open':
     case 'lease_lost': {
       const [found] = await db.run('find_attempt', { kind: 'case', id, token });
-      if (!found) return caseNotFound(id);
+      // to a juror whose the token never was, the case is as an unknown one
+      if (!found || (subject !== null && found.named_holder !== subject)) return caseNotFound(id);
       const { code, detail, ...fields } = refusalOf({ ...found, holder: found.named_holder });
       return new Problem(code, detail, fields);
     }

@@ -41,9 +41,6 @@ export function found<T>([row]: T[], missing: string): T {
   return row;
 }
 
-/** A reviewer's key names the lease of another person. */
-export const foreignToken = () => new Problem('forbidden', 'this token was given to someone else');
-
 /** What an add met may be cleared before it is read; that this happens so often in a row is as good as impossible. */
 const ADDS = 10;
 

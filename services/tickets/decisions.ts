@@ -61,7 +61,7 @@ export async function decide(ctx: Context, wanted: Decision): Promise<Decided> {
     if (isRepeat(found, token, hash))
       return { item: found, next: await nextOf(ctx, found), synced: await countSynced(ctx, found) };
     const live = found.state === 'held' && found.lease_id === token;
-    if (!live || tries > MAX_TRIES) throw await rejection(ctx, found, token, 'decide');
+    if (!live || tries > MAX_TRIES) throw await rejection(ctx, found, wanted, 'decide');
     if (seen !== null && found.content_version !== null && found.content_version > seen) throw changed(found);
     // with a live lease and what was seen, only the queue's settings are in the way; they may change meanwhile
     const queue = await queues.get(ctx, 'ticket', found.queue);

@@ -5,7 +5,7 @@ import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import * as rules from '../items/rules.ts';
 import type { Context } from '../shared/context.ts';
-import { foreignToken, Problem } from '../shared/problems.ts';
+import { Problem } from '../shared/problems.ts';
 
 /** A ticket, and the lease that an attempt named. */
 export type Attempted = RowOf<'find_attempt'>;
@@ -25,7 +25,7 @@ interface Attempt {
 export async function renew(ctx: Context, id: string, token: string, subject: string | null): Promise<Item> {
   const item = await items.renew(ctx, 'ticket', { id, token, subject });
   if (item) return item;
-  throw await rejection(ctx, await findAttempted(ctx, id, token, subject), token, 'renew');
+  throw await rejection(ctx, await findAttempted(ctx, id, token, subject), { token, subject }, 'renew');
 }
 
 /** Gives a ticket back. @throws as `renew` */
@@ -93,13 +93,13 @@ async function outcome(
   if (item) return item;
   const found = await findAttempted(ctx, id, token, subject);
   if (token !== null && isRepeat(found) && found.ended_at === null) return found;
-  throw await rejection(ctx, found, token, name);
+  throw await rejection(ctx, found, { token, subject }, name);
 }
 
 /**
  * Reads the ticket of an attempt, and the lease that it named.
  * @param token null: none is needed
- * @throws Problem `not_found` for an unknown ticket, `forbidden` for another person's token
+ * @throws Problem `not_found` for an unknown ticket, and for a reviewer's token that never was theirs
  */
 export async function findAttempted({ db }: Context, id: string, token: string | null, subject: string | null) {
   const find = () => db.run('find_attempt', { kind: 'ticket', id, token });
@@ -109,14 +109,23 @@ export async function findAttempted({ db }: Context, id: string, token: string |
     await db.move('tick_items', { kind: 'ticket', ids: [id] });
     [found] = await find();
   }
-  if (!found) throw new Problem('not_found', `there is no ticket ${id}`);
-  if (subject !== null && found.named_holder !== null && found.named_holder !== subject) throw foreignToken();
+  const unknown = new Problem('not_found', `there is no ticket ${id}`);
+  if (!found) throw unknown;
+  if (subject !== null && found.named_holder !== subject) throw unknown;
   return found;
 }
 
-/** The problem to answer with. A former holder's late attempt is also recorded in the ticket's events, once (S0.7). */
-export async function rejection({ db }: Context, found: Attempted, token: string | null, attempt: string) {
-  const { code, detail, ...fields } = refusalOf(found);
+/**
+ * The problem to answer with. A former holder's late attempt is also recorded in the ticket's events, once (S0.7).
+ * @param subject a reviewer, who is not told who holds it now; null: any caller
+ */
+export async function rejection(
+  { db }: Context,
+  found: Attempted,
+  { token, subject }: Pick<Attempt, 'token' | 'subject'>,
+  attempt: string,
+) {
+  const { code, detail, ...fields } = refusalOf(subject === null ? found : { ...found, holder: null });
   if (token !== null) await db.move('refuse_lease', { kind: 'ticket', id: found.id, token, attempt });
   return new Problem(code, detail, fields);
 }

@@ -8,7 +8,7 @@ import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { sharePerGroup, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { addOnce, found, invalid, sameContent } from '../shared/problems.ts';
+import { addOnce, found, invalid, Problem, sameContent } from '../shared/problems.ts';
 import { contentHash, newId, newToken } from '../shared/tokens.ts';
 
 /** A ticket that a claim or a decision hands to its caller. */
@@ -81,6 +81,22 @@ const contentOf = (queue: string, ticket: NewTicket) => ({
 /** @throws Problem `not_found` */
 export const find = async ({ db }: Context, id: string): Promise<Item> =>
   found(await db.run('get_items', { kind: 'ticket', ids: [id] }), `there is no ticket ${id}`);
+
+/**
+ * The ticket, if this person may know of it: whoever holds it, was handed it or decided it. To anyone else it is as an
+ * unknown one, so that no reviewer learns who decides about them.
+ * @param person a reviewer's key's; null: any
+ * @throws Problem `not_found`
+ */
+export async function findKnown(ctx: Context, id: string, person: string | null): Promise<Item> {
+  const item = await find(ctx, id);
+  const { kind, holder, ended_by: endedBy } = item;
+  if (person === null || person === holder || person === endedBy) return item;
+  if ((await ctx.db.run('was_handed', { kind, id, person })).length === 0) throw unknown(id);
+  return item;
+}
+
+const unknown = (id: string) => new Problem('not_found', `there is no ticket ${id}`);
 
 /**
  * Hands out what the reviewer holds in the queues, then the best new tickets of each in turn; waits for one if asked to
@@ -181,19 +197,23 @@ async function reasonsFor({ db }: Context, queues: string[], person: string, ski
   });
 }
 
-/** Explains why a person gets nothing from a queue, or whether a ticket of it is offered to them. */
+/**
+ * Explains why a person gets nothing from a queue, or whether a ticket of it is offered to them.
+ * @param subject the caller's own person, who may not know of every ticket; null: the caller may
+ */
 export async function explain(
   ctx: Context,
   queue: string,
   person: string,
   skills: string[],
   ticket: string | undefined,
+  subject: string | null,
 ) {
   if (ticket === undefined) {
     const { reasons } = only(await reasonsFor(ctx, [queue], person, skills));
     return { reasons };
   }
-  const item = await find(ctx, ticket);
+  const item = await findKnown(ctx, ticket, subject);
   const settings = await queues.get(ctx, 'ticket', item.queue);
   const { reasons } = only(await reasonsFor(ctx, [item.queue], person, skills));
   const found: [boolean, string][] = [

@@ -143,12 +143,17 @@ describe('a reviewer speaks for himself', () => {
     expect(decided.body.ticket).toMatchObject({ state: 'decided', decidedBy: 'anna' });
   });
 
-  test("another's token is of no use to him, an agent may use any", async () => {
+  test("S0.6 another's token is of no use to them, and their ticket as an unknown one; an agent may use any", async () => {
     await add('theirs', 'theirs-1');
     const { token } = (await claim(anna, 'theirs')).lease;
     const calls = { decide: { decision: 1 }, renew: {}, release: {}, transfer: { queue: 'own' } };
     for (const [name, body] of Object.entries(calls))
-      expectProblem(await bob.post(`/v1/tickets/theirs-1/${name}`, { ...body, token }), name, 'forbidden');
+      expectProblem(await bob.post(`/v1/tickets/theirs-1/${name}`, { ...body, token }), name, 'not_found');
+    for (const junk of ['junk', 'x'.repeat(200)])
+      expectProblem(await bob.post('/v1/tickets/theirs-1/decide', { token: junk, decision: 1 }), junk, 'not_found');
+    const asked = { ticket: 'theirs-1' };
+    expectProblem(await bob.post('/v1/queues/theirs/explain', asked), 'explain', 'not_found');
+    expect((await anna.post('/v1/queues/theirs/explain', asked)).body.why).toContain('heldByYou');
     for (const name of ['release', 'transfer'] as const)
       expectProblem(await anna.post(`/v1/tickets/theirs-1/${name}`, calls[name]), name, 403);
     expect((await agent.post('/v1/tickets/theirs-1/renew', { token })).status).toBe(200);
@@ -160,7 +165,7 @@ describe('a reviewer speaks for himself', () => {
     await add('shown', 'shown-1');
     const { token } = (await claim(anna, 'shown')).lease;
     expect((await anna.get('/v1/tickets/shown-1')).body.lease).toMatchObject({ reviewer: 'anna', token });
-    expect((await bob.get('/v1/tickets/shown-1')).body.lease).toMatchObject({ reviewer: 'anna', token: null });
+    expectProblem(await bob.get('/v1/tickets/shown-1'), 'of anna', 'not_found');
     const others = [bob, agent, producer, admin].flatMap((who) =>
       ['/v1/tickets/shown-1', '/v1/tickets?queue=shown'].map((path) => who.get(path)),
     );
@@ -182,10 +187,18 @@ describe('a reviewer speaks for himself', () => {
     expect(JSON.stringify(repeated.body)).not.toContain(taken.lease.token);
   });
 
-  test('who is excluded from a ticket cannot read it', async () => {
+  test('S0.6 a reviewer reads the tickets that they hold, were handed or decided, and learns why they lost one, not to whom', async () => {
     await add('kept', 'kept-1', { exclude: ['bob'] });
-    expectProblem(await bob.get('/v1/tickets/kept-1'), 'excluded', 'not_found');
+    for (const who of [anna, bob]) expectProblem(await who.get('/v1/tickets/kept-1'), 'waits', 'not_found');
+    const { token } = (await claim(anna, 'kept')).lease;
     expect((await anna.get('/v1/tickets/kept-1')).status).toBe(200);
+    await admin.post('/v1/tickets/kept-1/release', {});
+    expect((await anna.get('/v1/tickets/kept-1')).status).toBe(200);
+    const next = (await agent.post('/v1/queues/kept/claim', { reviewer: 'carl' })).body.tickets[0];
+    const late = await anna.post('/v1/tickets/kept-1/decide', { token, decision: 1 });
+    expect(late.body).toMatchObject({ code: 'lease_lost', reason: 'revoked', holder: null });
+    expect(JSON.stringify(late.body)).not.toContain('carl');
+    await agent.post('/v1/tickets/kept-1/release', { token: next.lease.token });
     expect((await claim(bob, 'kept')) ?? null).toBeNull();
     for (const path of ['events', 'deliveries', 'workflow'])
       expectProblem(await bob.get(`/v1/tickets/kept-1/${path}`), path, 'forbidden');

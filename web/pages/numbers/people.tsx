@@ -107,7 +107,7 @@ function jurorColumns(): Column<Juror>[] {
       cell: (j) => (j.agreement === null ? '–' : percent(j.agreement)),
     },
     { id: 'judged', title: c.judged, numeric: true, minor: true, cell: (j) => of(j.agreed, j.judged) },
-    { id: 'gold', title: c.gold, numeric: true, cell: (j) => of(j.gold.agreed, j.gold.judged) },
+    { id: 'gold', title: c.gold, numeric: true, cell: (j) => (j.gold ? of(j.gold.agreed, j.gold.judged) : '–') },
     { id: 'median', title: c.median, numeric: true, minor: true, cell: (j) => spent(j.medianHandlingSeconds) },
   ];
 }
