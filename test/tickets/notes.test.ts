@@ -39,9 +39,10 @@ test('S0.5 the same words by the same person are one note, also 50 times at once
   expect((await notes('n-2')).map(({ by }) => by)).toEqual(['anna', 'ben']);
 });
 
-test('S0.5 a reviewer writes and reads in their own name, and not where they are excluded', async () => {
-  await add('noted', { id: 'n-3', exclude: ['carl'] });
+test('S0.5 a reviewer writes and reads in their own name, on tickets that they may know of', async () => {
+  await add('own-notes', { id: 'n-3', exclude: ['carl'] });
   const [anna, carl] = [await keyed('reviewer', 'anna'), await keyed('reviewer', 'carl')];
+  await claimOne('own-notes', 'anna');
   expect((await note('n-3', { text: 'mine' }, anna)).body.by).toBe('anna');
   expectProblem(await note('n-3', { text: 'x', reviewer: 'ben' }, anna), 'another', 403);
   expectProblem(await note('n-3', { text: 'x' }, carl), 'excluded', 'not_found');
