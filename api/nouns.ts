@@ -35,6 +35,7 @@ export * from './tasks/templates.ts';
 export * from './tickets/add.ts';
 export * from './tickets/claim.ts';
 export * from './tickets/decide.ts';
+export * from './tickets/drafts.ts';
 export * from './tickets/end.ts';
 export * from './tickets/get.ts';
 export * from './tickets/leases.ts';

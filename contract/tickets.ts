@@ -33,6 +33,7 @@ const Lease = z
     grantedAt: z.string(),
     expiresAt: z.string(),
     token: z.string().nullable().openapi({ description: 'Only for its holder, in the answer to a claim; else null' }),
+    draft: Json.optional().openapi({ description: 'What its holder has filled in, with the token' }),
   })
   .openapi('Lease');
 
@@ -148,6 +149,10 @@ export const DecideAnswer = z
     synced: Whole.openapi({ description: 'How many others of its subject were decided with it' }),
   })
   .openapi('DecideAnswer');
+
+export const PutDraft = z.strictObject({ token: Token, draft: Json }).openapi('PutDraft');
+export const DraftFilter = z.object({ reviewer: AnyName.optional() });
+export const Draft = z.object({ draft: Json, at: z.string() }).openapi('Draft');
 
 export const Renew = z.strictObject({ token: Token }).openapi('Renew');
 export const Release = z

@@ -151,6 +151,15 @@ create table delivery_start (
 with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 CREATE INDEX delivery_start_at ON public.delivery_start USING btree (at);
 
+create table draft (
+  item_id              text collate "C" not null,
+  person               text collate "C" not null,
+  draft                json not null,
+  at                   timestamp with time zone not null,
+  constraint draft_pkey PRIMARY KEY (item_id, person)
+);
+comment on table draft is 'drafts of decisions of tickets; only their writers see them';
+
 create table event (
   kind                 text collate "C" not null,
   item_id              text collate "C" not null,

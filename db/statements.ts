@@ -402,6 +402,9 @@ export interface Statements {
   wrong_reviews: { params: { from: number; to: number; limit: number }; row: { id: string; says: string | null } };
   wrong_outcomes: { params: { limit: number }; row: { id: string; says: string | null } };
   wrong_positions: { params: { from: number; to: number; limit: number }; row: { id: string; says: string | null } };
+  put_draft: { params: { draft: string; id: string; token: string; subject?: string | null }; row: { id: string } };
+  drafts_of: { params: { ids: (string | null)[]; person: string }; row: { id: string; draft: unknown; at: Date } };
+  forget_drafts: { params: {}; row: never };
   number_events: { params: { limit: number }; row: { numbered: number; newest: number } };
   feed_page: { params: { after: number; limit: number; bytes: number }; row: { seq: number; kind: Columns['event.kind']; item_id: string; event_seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
   follow_log: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; seq: number | null; type: string | null; actor: string | null; at: Date | null; shard: number | null; kind: Columns['item.kind'] | null; id: string | null; queue: string | null; state: Columns['item.state'] | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; optional: boolean | null }, Columns['follow_log.*']> };

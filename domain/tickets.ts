@@ -14,8 +14,9 @@ const words = {
 /**
  * A ticket as the API shows it.
  * @param token the lease's token: only for its holder
+ * @param draft of the holder, with the token; left out: there is none
  */
-export function ticketView(item: ShownTicket, token: string | null = null) {
+export function ticketView(item: ShownTicket, token: string | null = null, draft?: unknown) {
   const { end_reason: reason, ended_by: by, ended_at } = item;
   return {
     id: item.id,
@@ -38,6 +39,7 @@ export function ticketView(item: ShownTicket, token: string | null = null) {
             grantedAt: item.granted_at.toISOString(),
             expiresAt: item.expires_at.toISOString(),
             token,
+            ...(draft !== undefined && { draft }),
           }
         : null,
     syncedWith: item.synced_with,
@@ -53,8 +55,8 @@ export function ticketView(item: ShownTicket, token: string | null = null) {
 }
 
 /** A ticket as it is handed to its holder, again or for the first time. */
-export const handedView = (item: ShownTicket, token: string | null, resumed: boolean) =>
-  Object.assign(ticketView(item, token), { resumed });
+export const handedView = (item: ShownTicket, token: string | null, resumed: boolean, draft?: unknown) =>
+  Object.assign(ticketView(item, token, draft), { resumed });
 
 interface QueueCounts {
   /** By state of the core; `lease_expired`: number of leases that have run out. */

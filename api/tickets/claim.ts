@@ -4,6 +4,7 @@ import { handedView } from '../../domain/tickets.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as queues from '../../services/items/queues.ts';
 import type { Context } from '../../services/shared/context.ts';
+import { withDrafts } from '../../services/tickets/drafts.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { boundTo, type Caller, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
@@ -36,7 +37,8 @@ async function claim(ctx: Context, caller: Caller, { reviewer, ...wanted }: z.ou
   await checkQueues(ctx, caller, wanted.queues);
   const request = { ...wanted, reviewer: personOf(caller, reviewer), signal };
   const { handed, reasons, retryAfterSeconds } = await tickets.claim(ctx, request);
-  const shown = handed.map(({ item, token, isNew }) => handedView(item, token, !isNew));
+  const mine = await withDrafts(ctx, handed, request.reviewer);
+  const shown = mine.map(({ item, token, isNew, draft }) => handedView(item, token, !isNew, draft));
   return ok({ tickets: shown, reasons, retryAfterSeconds });
 }
 

@@ -5,6 +5,7 @@ import { coreState } from '../../domain/items.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import * as items from '../../services/items/items.ts';
 import type { Context } from '../../services/shared/context.ts';
+import * as drafts from '../../services/tickets/drafts.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { boundTo, type Caller, personOf } from '../auth.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
@@ -14,8 +15,9 @@ import { listed, timePosition } from '../paging.ts';
 import { ticketById } from '../resources.ts';
 
 /** A ticket as its caller may see it: only the holder's own key sees the token. */
-const readable = (caller: Caller, item: Item) =>
-  ticketView(item, caller.role === 'reviewer' && caller.subject === item.holder ? item.lease_id : null);
+const readable = (caller: Caller, item: Item, draft?: unknown) =>
+  isHolder(caller, item) ? ticketView(item, item.lease_id, draft) : ticketView(item);
+const isHolder = (caller: Caller, { holder }: Item) => holder !== null && boundTo(caller) === holder;
 
 /** @throws Problem `not_found`, also for a reviewer who may not know of it */
 export const visibleTicket = (ctx: Context, caller: Caller, id: string): Promise<Item> =>
@@ -26,7 +28,11 @@ export const getTicket = endpoint('getTicket', 'GET /v1/tickets/{id}', {
   summary: 'A ticket in any state',
   roles: ['producer', 'reviewer', 'agent'],
   answers: { 200: Ticket },
-  handle: async ({ ctx, caller, params: { id } }) => ok(readable(caller, await visibleTicket(ctx, caller, id))),
+  async handle({ ctx, caller, params: { id } }) {
+    const item = await visibleTicket(ctx, caller, id);
+    const own = isHolder(caller, item) ? await drafts.get(ctx, id, item.holder ?? '') : undefined;
+    return ok(readable(caller, item, own?.draft));
+  },
 });
 
 export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {

@@ -18,6 +18,8 @@ export interface Handed {
   token: string | null;
   /** Not handed out before. */
   isNew: boolean;
+  /** What its holder has filled in of the decision. */
+  draft?: unknown;
 }
 
 interface ClaimRequest {

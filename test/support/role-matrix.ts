@@ -19,7 +19,7 @@ const MATRIX: Record<string, string> = {
   consumer: `
     buryJob`,
   'reviewer agent': `
-    claimTickets claimFromQueues decideTicket renewTicket releaseTicket transferTicket claimCase castVote
+    claimTickets claimFromQueues decideTicket putTicketDraft getTicketDraft renewTicket releaseTicket transferTicket claimCase castVote
     renewCase releaseCase declineCase listInvitations pullTask completeTask releaseTask`,
   'producer agent': `
     listTicketEvents getTicketWorkflow listTicketDeliveries getReview addReviewCallback addPictureCallback

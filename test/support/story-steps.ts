@@ -44,6 +44,8 @@ const tickets: Step[] = [
   },
   ...plain('claimFromQueues'),
   { operation: 'renewTicket', refused: LOST },
+  { operation: 'putTicketDraft', refused: LOST },
+  ...plain('getTicketDraft'),
   ...plain('addTicketNote listTicketNotes explainClaim'),
   { operation: 'decideTicket', refused: LOST, made: ({ next }) => ({ report19: next.lease.token }) },
   { operation: 'releaseTicket', body: 'operator' },
