@@ -35,6 +35,7 @@ test('S0.6 a ticket taken away behind a wait loses a lease that began before', a
 });
 
 test('S0.4 a ticket transferred, or a job acknowledged, behind a wait ends a lease that began before', async () => {
+  await api.put('/v1/queues/other', {});
   await add(api, 'waits', { id: 'moved' });
   const grant = GRANT.replace('{t}', '{moved}');
   const transfer = () => api.post('/v1/tickets/moved/transfer', { queue: 'other' });
