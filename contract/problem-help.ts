@@ -66,7 +66,7 @@ export const PROBLEM_HELP: Record<ProblemCode, Help> = {
       'The item is open, and the token is not that of its live lease. `reason` says why the lease ended: `expired` (its time ran out), `released` (given back), `transferred` (moved to another queue), `revoked` (taken by an operator), `settled` (this token was used with other content).',
     action:
       'Drop your result, and claim again. If leases expire often, renew them while work goes on, or raise `leaseSeconds`.',
-    fields: '`holder`: who holds it now; `endedAt`; `reason`',
+    fields: '`holder`: who holds it now, null to reviewers; `endedAt`; `reason`',
   },
   changed: {
     meaning: 'The body or the requirements of the ticket have changed since the `version` that the decision names.',

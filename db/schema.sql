@@ -262,7 +262,6 @@ create table item (
   result               json,
   result_hash          bytea,
   settled_token        bytea,
-  next_wanted          boolean default false not null,
   delivery_pending     boolean default false not null,
   event_seq            integer not null,
   last_event           text collate "C" not null,
@@ -327,7 +326,6 @@ CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NO
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
 comment on column item.settled_token is 'hash of the token that settled it';
-comment on column item.next_wanted is 'not read any more; processes of the release before write it';
 comment on column item.lease_seconds is 'a lease time of its own; null: the queue''s';
 comment on column item.body_bytes is 'length of a job''s body as beanstalkd''s protocol sends it';
 comment on column item.capacity is 'how many more may hold it; null: it has one holder at most';

@@ -136,7 +136,6 @@ export interface ItemRow {
   result: unknown;
   result_hash: Buffer | null;
   settled_token: Buffer | null;
-  next_wanted: boolean;
   delivery_pending: boolean;
   event_seq: number;
   last_event: string;
