@@ -148,6 +148,7 @@ test('S0.6 two browsers at one queue never show the same ticket', async () => {
 });
 
 test('a ticket is skipped with a reason, and another moved to the queue that it belongs to', async () => {
+  await configure(api, 'elsewhere', {});
   const page = await desk('leave', 3);
   await keys(page, 's');
   await submit(page, { Reason: 'I know the author' });

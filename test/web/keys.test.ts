@@ -31,6 +31,7 @@ test('a key that is made by the page works as it says, is shown once, and works 
   await press(dialog, 'Close');
   expect(await page.content()).not.toContain(key);
 
+  await root.put('/v1/queues/reports-a', {});
   const claim = (queue: string) => api.as(key).post(`/v1/queues/${queue}/claim`, { reviewer: 'rita' });
   expect((await claim('reports-a')).status).toBe(200);
   expect((await claim('other')).status).toBe(403);
