@@ -127,7 +127,7 @@ test('S3.7 the answer has nextAt, five of them, as cron means it, and paused', a
   const days = body.nextAt.map((at: string) => Date.parse(at) / 86_400_000);
   expect(days).toEqual(repeat(5, (n) => days[0] + n));
   await handle.pause();
-  await eventually(async () => (await api.get(path)).body.paused);
+  await eventually(async () => (await api.get(path)).body.paused, 45_000);
   const [listed] = (await api.get('/v1/topics/plans/schedules')).body.items;
   expect(listed).toEqual((await api.get(path)).body);
   const odd = `/v1/topics/${encodeURIComponent("it's b\\b ü😀")}/schedules/p`;
