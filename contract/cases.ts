@@ -47,7 +47,7 @@ export const NewCases = z.strictObject({ cases: z.array(NewCase).min(1).max(1000
 export const ClaimCase = z.strictObject({ juror: Name.optional() }).openapi('ClaimCase');
 
 const ClaimReasons = z.object(
-  counts('noVotesLeft', 'voted', 'party', 'windowFull', 'notEligible', 'fatigue', 'skipped', 'none'),
+  counts('noVotesLeft', 'voted', 'party', 'windowFull', 'notEligible', 'fatigue', 'skipped', 'assigned', 'none'),
 );
 
 export const ClaimCaseAnswer = z

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, counts, Json, orNull, PositiveSeconds, Seconds, ShownCallback } from './common.ts';
+import { Callback, counts, Json, orNull, PositiveSeconds, Seconds, ShownCallback, Timezone } from './common.ts';
 import { AnyName, Id, Name, NewName } from './names.ts';
 
 const Count = z.number().int().min(1).max(1000);
@@ -43,6 +43,7 @@ export const CourtSettings = z
     overbook: z.number().int().min(0).max(1000).default(0),
     window: z.strictObject({ cases: Count, seconds: PositiveSeconds }).nullable().default(null),
     votesPerDay: z.number().int().min(1).max(1_000_000).nullable().default(null),
+    timezone: Timezone.default('UTC').openapi({ description: 'Of the days of `votesPerDay` and `perJurorPerDay`' }),
     deadlineSeconds: Seconds.nullable().default(null),
     mode: z.enum(['claim', 'assign', 'both']).default('claim'),
     assign: z
@@ -87,7 +88,14 @@ export const Court = z
   })
   .openapi('Court');
 
-export const DryRun = z.object({ wouldDecide: z.array(z.string()) }).openapi('CourtDryRun');
+export const DryRun = z
+  .object({
+    wouldDecide: z.array(z.string()),
+    inUse: z.array(z.string()).openapi({
+      description: 'Up to 1,000 open cases with votes for options that are removed; with any, the change is refused',
+    }),
+  })
+  .openapi('CourtDryRun');
 
 const Juror = z.strictObject({
   id: Name,
@@ -149,7 +157,7 @@ export const CourtJuror = z
     day: z
       .object({ votes: z.number().int(), limit: z.number().int(), left: z.number().int(), endsAt: z.string() })
       .nullable()
-      .openapi({ description: 'The day in UTC; null: votes are not limited by the day' }),
+      .openapi({ description: 'The day in the time zone of the court; null: votes are not limited by the day' }),
   })
   .openapi('CourtJuror');
 

@@ -55,6 +55,11 @@ export const PROBLEM_HELP: Record<ProblemCode, Help> = {
     action:
       'If it is a repeat, send exactly what was sent first. If it is another item, give it another id. To change an open ticket, `PATCH` it.',
   },
+  in_use: {
+    meaning: 'The settings would remove an option of a court for which votes on open cases have been cast.',
+    action: 'Keep the option until these cases have ended, or resolve or invalidate them.',
+    fields: '`cases`: up to 1,000 of these cases, the oldest first',
+  },
   not_open: {
     meaning: 'The item is final: decided, finished, invalidated, expired or dead. A final item never changes again.',
     action:

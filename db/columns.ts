@@ -82,6 +82,7 @@ export interface Columns {
   'complete_tasks.*': Completed | Advanced;
   'court_stats.counts': Record<string, number>;
   'court_stats.gold': Record<string, number>;
+  'delete_court.outcome': 'deleted' | 'used' | 'not_found';
   'delete_queue.outcome': 'deleted' | 'used' | 'not_found';
   'delete_task.outcome': 'deleted' | 'repeated' | 'not_found';
   'delete_template.outcome': 'deleted' | 'used' | 'not_found';

@@ -94,6 +94,7 @@ create table court (
   bar_newcomers        boolean not null,
   list                 bigint default 0 not null,
   invitation_callback  jsonb,
+  timezone             text collate "C" default 'UTC'::text not null,
   constraint court_pkey PRIMARY KEY (name),
   constraint court_answer_seconds_check CHECK ((answer_seconds > (0)::double precision)),
   constraint court_assign_jurors_check CHECK ((assign_jurors > 0)),
@@ -110,6 +111,7 @@ create table court (
   constraint court_window_seconds_check CHECK ((window_seconds > (0)::double precision))
 );
 comment on column court.random_start is 'claims begin at a random place of the order instead of at its head';
+comment on column court.timezone is 'of the days of votes_per_day and invites_per_day';
 
 create table delivery (
   kind                 text collate "C" not null,

@@ -62,6 +62,7 @@ export interface CourtRow {
   bar_newcomers: boolean;
   list: number;
   invitation_callback: Columns['court.invitation_callback'] | null;
+  timezone: string;
 }
 
 export interface DeliveryRow {
@@ -336,8 +337,10 @@ export interface Statements {
   invitations: { params: { juror: string; before?: string | null; limit: number }; row: { token: string; case_id: string; court: string; expires_at: Date } };
   replace_settings: { params: { court: string }; row: { pg_advisory_xact_lock: unknown } };
   put_court: { params: { name: string; queue: unknown; court: unknown }; row: CourtRow & { lease_seconds: number; deadline_seconds: number | null; callback: Columns['queue.callback'] | null; settings_version: number; refresh_pending: boolean; created_at: Date; updated_at: Date; seq: number } };
-  get_court: { params: { name: string }; row: CourtRow & { lease_seconds: number; deadline_seconds: number | null; callback: Columns['queue.callback'] | null; settings_version: number; refresh_pending: boolean; created_at: Date; updated_at: Date; seq: number } };
+  get_court: { params: { name: string; deleted: boolean }; row: CourtRow & { lease_seconds: number; deadline_seconds: number | null; callback: Columns['queue.callback'] | null; settings_version: number; refresh_pending: boolean; created_at: Date; updated_at: Date; seq: number } };
   list_courts: { params: { before?: number | null; limit: number }; row: CourtRow & { lease_seconds: number; deadline_seconds: number | null; callback: Columns['queue.callback'] | null; settings_version: number; refresh_pending: boolean; created_at: Date; updated_at: Date; seq: number } };
+  delete_court: { params: { name: string; actor: string }; row: { outcome: Columns['delete_court.outcome']; id: string | null }; moves: true };
+  cases_with_removed_options: { params: { court: string; options: (string | null)[]; limit: number }; row: { id: string } };
   open_cases: { params: { court: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: { id: string; created_at: string; seq: number; tally: Columns['open_cases.tally']; votes: number; stage: number } };
   rejudge_cases: { params: { court: string; found: unknown; settingsVersion: number }; row: { id: string | null }; moves: true };
   put_jurors: { params: { court: string; list: number; jurors: unknown }; row: never };
@@ -358,7 +361,7 @@ export interface Statements {
   gold_of: { params: { court: string }; row: { id: string; ended_at: Date | null } };
   change_gold: { params: { gold: unknown; court: string }; row: never; moves: 'unseen' };
   court_stats: { params: { court: string }; row: { counts: Columns['court_stats.counts']; gold: Columns['court_stats.gold']; votes_last_hour: number; wasted_last_hour: number } };
-  juror_limits: { params: { juror: string; court: string }; row: { eligible: boolean; shown: number; frees_at: Date | null; now: Date; votes: number } };
+  juror_limits: { params: { juror: string; court: string }; row: { eligible: boolean; shown: number; frees_at: Date | null; day_ends_at: Date; votes: number } };
   open_delivery: { params: { type: string; url: string; kind: string; id: string }; row: DeliveryRow };
   reopen_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
   get_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };

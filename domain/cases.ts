@@ -70,9 +70,13 @@ export function caseView(item: CaseItem) {
   };
 }
 
-/** Why a claim found nothing, as numbers of open cases; a reason that concerns the juror counts for all of them. */
-export function claimReasons(outcome: Claimed['outcome'], found: Excluded) {
-  const all = (why: Claimed['outcome']) => (outcome === why ? Math.max(1, found.open) : 0);
+/**
+ * Why a claim found nothing, as numbers of open cases; a reason that concerns the juror or the court counts for all of them.
+ * @param mode of the court: one that assigns hands out nothing to claims
+ */
+export function claimReasons(outcome: Claimed['outcome'], found: Excluded, mode: 'claim' | 'assign' | 'both') {
+  const most = Math.max(1, found.open);
+  const all = (why: Claimed['outcome']) => (outcome === why ? most : 0);
   const reasons = {
     noVotesLeft: found.no_votes_left,
     voted: found.voted,
@@ -81,8 +85,8 @@ export function claimReasons(outcome: Claimed['outcome'], found: Excluded) {
     windowFull: all('windowFull'),
     notEligible: all('notEligible'),
     fatigue: all('fatigue'),
+    assigned: mode === 'assign' ? most : 0,
   };
-  // also where the court only invites, and hands out nothing to claims
   const unexplained = Object.values(reasons).every((n) => n === 0);
   return { ...reasons, none: found.open === 0 || unexplained ? 1 : 0 };
 }

@@ -25,16 +25,14 @@ export const getJurorEndpoint = endpoint('getJuror', 'GET /v1/courts/{court}/jur
   answers: { 200: CourtJuror },
   async handle({ ctx, caller, params: { court: name, juror: named } }) {
     const juror = personOf(caller, named, 'juror');
-    const { court, eligible, shown, frees_at, votes, now } = await jurors.limits(ctx, name, juror);
+    const { court, eligible, shown, frees_at, votes, day_ends_at } = await jurors.limits(ctx, name, juror);
     const { window_cases: cases, votes_per_day: limit } = court;
     const left = (most: number, used: number) => Math.max(0, most - used);
     const freesAt = frees_at?.toISOString() ?? null;
     return ok({
       ...{ id: juror, eligible },
       window: cases === null ? null : { cases, shown, left: left(cases, shown), freesAt },
-      day: limit === null ? null : { votes, limit, left: left(limit, votes), endsAt: endOfDay(now).toISOString() },
+      day: limit === null ? null : { votes, limit, left: left(limit, votes), endsAt: day_ends_at.toISOString() },
     });
   },
 });
-
-const endOfDay = (now: Date) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1));

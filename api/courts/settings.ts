@@ -1,4 +1,4 @@
-import { Page, pageOf } from '../../contract/common.ts';
+import { Deleted, Page, pageOf } from '../../contract/common.ts';
 import { Court, type CourtSettings, DryRun, NewCourtParam, PutCourt } from '../../contract/courts.ts';
 import * as courts from '../../services/cases/courts.ts';
 import type { Api } from '../api.ts';
@@ -33,16 +33,18 @@ function appealOf({ fallback }: CourtSettings): string | undefined {
 
 export const putCourtEndpoint = endpoint('putCourt', 'PUT /v1/courts/{court}', {
   tag: 'Courts',
-  summary: 'Replace all settings; acts at once, also on open cases; dryRun: which of them it would decide',
+  summary:
+    'Replace all settings; acts at once, also on open cases; dryRun: which of them it would decide, and which forbid it',
   roles: [],
   scope: { queue: ({ params, body }) => [params.court, appealOf(body)] },
   params: NewCourtParam,
   body: PutCourt,
   answers: { 200: Court.or(DryRun) },
+  problems: ['in_use'],
   async handle({ api, ctx, caller, params: { court: name }, body: { dryRun, ...settings } }) {
     checkUrl(api, 'callback.url', settings.callback?.url);
     checkUrl(api, 'invitationCallback.url', settings.invitationCallback?.url);
-    if (dryRun) return ok({ wouldDecide: await courts.wouldDecide(ctx, name, settings) });
+    if (dryRun) return ok(await courts.dryRun(ctx, name, settings));
     return ok(view(api, await courts.put(ctx, name, settings), caller));
   },
 });
@@ -53,6 +55,18 @@ export const getCourtEndpoint = endpoint('getCourt', 'GET /v1/courts/{court}', {
   roles: ['producer', 'reviewer', 'agent'],
   answers: { 200: Court },
   handle: async ({ api, ctx, caller, params }) => ok(view(api, await courts.get(ctx, params.court), caller)),
+});
+
+export const deleteCourtEndpoint = endpoint('deleteCourt', 'DELETE /v1/courts/{court}', {
+  ...courtByName,
+  summary: 'Delete a court that has no open cases, with its jurors and its gold; its final cases stay',
+  roles: [],
+  answers: { 200: Deleted },
+  problems: ['not_found', 'id_conflict'],
+  async handle({ ctx, caller: { actor }, params: { court: name } }) {
+    await courts.remove(ctx, name, actor);
+    return ok({ deleted: true });
+  },
 });
 
 export const listCourtsEndpoint = endpoint('listCourts', 'GET /v1/courts', {

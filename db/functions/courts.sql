@@ -44,11 +44,16 @@ create or replace function speaks_for(c court, p_subject text, l lease) returns 
       or exists (select from juror where court = c.name and list = c.list and id = p_subject and person = l.slot)
 $$;
 
+-- The day of a court, whose midnight is that of its time zone (S2.10).
+create or replace function court_day(c court, p_at timestamptz) returns date language sql stable as $$
+  select (p_at at time zone c.timezone)::date
+$$;
+
 -- Whether the day's limit leaves no further vote, live holds included (S2.10).
 create or replace function reached_daily_limit(c court, p_person text, p_held integer, p_now timestamptz)
 returns boolean language sql stable as $$
   select coalesce((select d.votes from juror_day d where d.court = c.name and d.person = p_person
-                      and d.day = (p_now at time zone 'UTC')::date), 0) + p_held >= c.votes_per_day
+                      and d.day = court_day(c, p_now)), 0) + p_held >= c.votes_per_day
 $$;
 
 -- Hands jurors the cases that they hold already, or new ones (S2.4, S2.5). Persons are locked first and everything is
@@ -216,6 +221,43 @@ begin
     select (h.id, case when p_invited then 'system' else h.juror end,
             case when p_invited then json_build_object('juror', h.juror) end, null)::item_line from unnest(p_holds) h),
     case when p_invited then 'invited' else 'claimed' end, p_now, not p_invited);
+end $$;
+
+create or replace function has_open_cases(p_court text) returns boolean language sql stable as $$
+  select exists (select from item i join case_file f on f.id = i.id and f.gold is null
+                  where i.kind = 'case' and i.queue = p_court and i.state = 'ready')
+$$;
+
+-- Deletes a court without open cases. Its settings stay, by which its final cases are shown and delivered, and the row
+-- in `queue` stays for a case that another node adds at this moment: the court then exists again
+-- (docs/decisions/0016-deleted-queues-leave-a-row.md).
+-- outcome  deleted, used, not_found; a row for each gold case that is closed, at least one
+create or replace function delete_court(p_name text, p_actor text) returns table (outcome text, id text)
+language plpgsql set enable_seqscan = off as $$
+declare
+  v_gold text[];
+begin
+  perform lock_jurors(p_name, true);
+  perform from queue q where q.kind = 'case' and q.name = p_name and is_there(q);
+  outcome := case when not found then 'not_found' when has_open_cases(p_name) then 'used' else 'deleted' end;
+  if outcome <> 'deleted' then
+    return next; return;
+  end if;
+  v_gold := array(select f.id from case_file f where f.court = p_name and f.gold is not null);
+  return query select outcome, g.id from (values (null)) one
+                 left join close_cases(v_gold, 'withdrawn', p_actor) as g (id) on true;
+  -- behind the locks of cases, as for votes
+  perform pg_advisory_xact_lock(person_key('court settings', p_name, ''));
+  delete from juror_list where court = p_name;
+  delete from juror where court = p_name;
+  delete from juror_record where court = p_name;
+  delete from juror_day where court = p_name;
+  delete from exposure where court = p_name;
+  delete from freed_juror where court = p_name;
+  -- what an upload under way still writes is of a list that does not count
+  update court set list = nextval('juror_list_number') where name = p_name;
+  update queue set deleted_at = clock_timestamp(), refresh_pending = false, seq = default
+   where kind = 'case' and name = p_name;
 end $$;
 
 -- Why there is nothing for a juror, as numbers of cases up to 1,000.

@@ -52,7 +52,7 @@ begin
     select (h.id, h.token, h.juror, h.person, v_now + make_interval(secs => c.answer_seconds))::case_hold
       from unnest(p_holds) h), true, v_now);
   insert into juror_day as d (court, person, day, invited)
-  select c.name, h.person, (v_now at time zone 'UTC')::date, 1 from unnest(p_holds) h order by h.person
+  select c.name, h.person, court_day(c, v_now), 1 from unnest(p_holds) h order by h.person
   on conflict (court, person, day) do update set invited = d.invited + 1;
   -- re-randomised, so that a gap in front of a juror does not bias the selection
   update juror set dice = random()
@@ -211,7 +211,7 @@ begin
      or exists (select from lease where kind = 'case' and item_id = f.id and slot = p_person)
      or reached_daily_limit(c, p_person, 0, clock_timestamp())
      or exists (select from juror_day d where d.court = c.name and d.person = p_person
-                   and d.day = (clock_timestamp() at time zone 'UTC')::date and d.invited >= c.invites_per_day)
+                   and d.day = court_day(c, clock_timestamp()) and d.invited >= c.invites_per_day)
      or (select count(*) from exposure e where e.court = c.name and e.person = p_person and e.case_id <> f.id
             and e.shown_at > clock_timestamp() - make_interval(secs => c.window_seconds)) >= c.window_cases then
     return false;

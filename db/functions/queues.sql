@@ -1,7 +1,7 @@
 -- Deleted queues and topics. Each leaves a hidden row with the defaults, to which an item that another node adds at
 -- this moment refers; the queue then exists again (docs/decisions/0016-deleted-queues-leave-a-row.md).
 create or replace function is_there(q queue) returns boolean language sql stable as $$
-  select q.deleted_at is null or has_items(q.kind, q.name)
+  select q.deleted_at is null or case q.kind when 'case' then has_open_cases(q.name) else has_items(q.kind, q.name) end
 $$;
 
 -- Only one that has no items, open or final, and no schedules.

@@ -104,8 +104,8 @@ begin
   update lease set ended_at = greatest(p_now, granted_at), why = 'settled', ended_by = holder
    where token in (select token from unnest(p_votes));
   insert into juror_day as d (court, person, day, votes)
-  select court, person, (p_now at time zone 'UTC')::date, count(*) from unnest(p_votes)
-   group by court, person order by court, person
+  select v.court, v.person, court_day(c, p_now), count(*) from unnest(p_votes) v join court c on c.name = v.court
+   group by 1, 2, 3 order by 1, 2
   on conflict (court, person, day) do update set votes = d.votes + excluded.votes;
 
   -- of gold nothing is decided

@@ -3,7 +3,7 @@
 -- columns: court_settings
 options, votes_to_win, panel, overbook, window_cases, window_seconds, votes_per_day, mode, assign_jurors,
 answer_seconds, invites_per_day, record_late, quality, fallback, gold_share, admit, pick, decide, random_start,
-bar_agreement, bar_after, bar_newcomers, invitation_callback
+bar_agreement, bar_after, bar_newcomers, invitation_callback, timezone
 
 -- columns: of_its_queue
 -- What a court's row in `queue` holds.
@@ -23,7 +23,8 @@ with q as (
            as s (lease_seconds double precision, deadline_seconds double precision, callback jsonb)
   on conflict (kind, name) do update
      set lease_seconds = excluded.lease_seconds, deadline_seconds = excluded.deadline_seconds,
-         callback = excluded.callback,
+         callback = excluded.callback, deleted_at = null,
+         created_at = case when q.deleted_at is null then q.created_at else excluded.created_at end,
          settings_version = nextval('item_version'), updated_at = clock_timestamp(), refresh_pending = true
   returning *
 ), c as (
@@ -36,12 +37,29 @@ with q as (
 select c.*, {q.of_its_queue} from c, q;
 
 -- name: get_court
-select c.*, {q.of_its_queue} from court c join queue q on q.kind = 'case' and q.name = c.name where c.name = :name;
+-- :deleted: also one that has been deleted, by whose settings its final cases are shown and delivered
+select c.*, {q.of_its_queue} from court c join queue q on q.kind = 'case' and q.name = c.name
+ where c.name = :name and (:deleted::boolean or is_there(q));
 
 -- name: list_courts
 -- bytes: options
 select c.*, {q.of_its_queue} from queue q join court c on c.name = q.name
- where q.kind = 'case' and (:before?::bigint is null or q.seq < :before) order by q.seq desc limit :limit;
+ where q.kind = 'case' and (:before?::bigint is null or q.seq < :before) and is_there(q)
+ order by q.seq desc limit :limit;
+
+-- name: delete_court
+-- moves
+-- not null: outcome
+select * from delete_court(:name, :actor);
+
+-- name: cases_with_removed_options
+-- Open cases with votes for options that are not among :options, the oldest first, up to :limit of them. Votes for
+-- options that had been removed before do not matter any more.
+select i.id from court c join item i on i.kind = 'case' and i.queue = c.name and i.state = 'ready'
+  join case_file f on f.id = i.id and f.gold is null
+ where c.name = :court
+   and f.tally ?| array(select o from unnest(c.options) as o where o <> all (:options::text[]))
+ order by i.created_at, i.seq limit :limit;
 
 -- name: open_cases
 -- not null: created_at, tally
@@ -184,12 +202,13 @@ select
       and refused_at > (select clock_timestamp()) - interval '1 hour') as wasted_last_hour;
 
 -- name: juror_limits
--- not null: eligible, shown, votes, now
+-- not null: eligible, shown, votes, day_ends_at
 -- What the court's limits leave a juror and their other accounts. A shown case counts for the length of the window from
--- its first showing; frees_at is when the first one leaves it. Days are in UTC.
-select j.admitted or j.newcomer as eligible, e.shown, e.frees_at, n.now,
+-- its first showing; frees_at is when the first one leaves it.
+select j.admitted or j.newcomer as eligible, e.shown, e.frees_at,
+       (court_day(c, n.now) + 1)::timestamp at time zone c.timezone as day_ends_at,
        coalesce((select d.votes from juror_day d where d.court = c.name and d.person = j.person
-                    and d.day = (n.now at time zone 'UTC')::date), 0) as votes
+                    and d.day = court_day(c, n.now)), 0) as votes
   from court c cross join (select clock_timestamp() as now) n
  cross join lateral juror_seen(c, :juror, :juror) j
  cross join lateral (

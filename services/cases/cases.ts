@@ -1,6 +1,6 @@
 import type { NewCase as Content } from '../../contract/cases.ts';
 import type { CaseItem } from '../../contract/items.ts';
-import type { Mover } from '../../db/pool.ts';
+import { type Mover, only } from '../../db/pool.ts';
 import type { Looks, Sight } from '../../domain/cases.ts';
 import { verdictOf } from '../../domain/courts.ts';
 import * as items from '../items/items.ts';
@@ -9,7 +9,7 @@ import { type Context, perContext } from '../shared/context.ts';
 import { addOnce, found } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases, movedCases, type NewCase } from './adding.ts';
-import * as courts from './courts.ts';
+import type { Court } from './courts.ts';
 import { noCase, rejected } from './judging.ts';
 
 interface CaseFilter {
@@ -25,7 +25,7 @@ const addShared = perContext(({ db }) => shareRows((cases: NewCase[]) => addCase
  * Adds a case, in one statement with concurrent ones (S2.1).
  * @throws Problem `id_conflict` when the id stands for other content
  */
-export async function add(ctx: Context, court: courts.Court, sent: Content, id: string, actor: string) {
+export async function add(ctx: Context, court: Court, sent: Content, id: string, actor: string) {
   const { parties, body, deadlineSeconds = null, callback = null } = sent;
   const content = { parties, body, deadlineSeconds, callback };
   const hash = contentHash({ court: court.name, ...content });
@@ -64,7 +64,7 @@ export async function sight(
 ): Promise<[Sight, Looks] | undefined> {
   const [seen] = await ctx.db.run('case_sight', { id, ...who });
   if (!seen) return undefined;
-  const court = await courts.get(ctx, queue);
+  const court = only(await ctx.db.run('get_court', { name: queue, deleted: true }));
   const { deadline_seconds: deadlineSeconds, created_at: courtSince } = court;
   return [seen, { judge: (tally) => verdictOf(court, tally, 0), deadlineSeconds, courtSince }];
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CourtSettings } from '../../contract/courts.ts';
-import { type Db, type Mover, only, type RowOf } from '../../db/pool.ts';
+import { type Db, type Mover, only, type Queryable, type RowOf } from '../../db/pool.ts';
 import type { CourtRow } from '../../db/statements.ts';
 import { ADMITS, DECIDES, eligibilityOf, orderOf, PICKS, type Ruled, verdictOf } from '../../domain/courts.ts';
 import { batchesOf, pagesOf } from '../shared/batching.ts';
 import type { Context } from '../shared/context.ts';
-import { found, invalid } from '../shared/problems.ts';
+import { found, invalid, Problem } from '../shared/problems.ts';
+import { checkZone } from '../shared/zones.ts';
 import { movedCases } from './adding.ts';
 import * as invitations from './invitations.ts';
 
@@ -15,9 +16,11 @@ export type Court = RowOf<'get_court'>;
 /** A call that changes settings is answered after this time, while they are still applied to open cases. */
 const ANSWER_MS = 1_000;
 
+const noCourt = (name: string) => `there is no court ${name}`;
+
 /** @throws Problem `not_found` */
 export const get = async ({ db }: Context, name: string): Promise<Court> =>
-  found(await db.run('get_court', { name }), `there is no court ${name}`);
+  found(await db.run('get_court', { name, deleted: false }), noCourt(name));
 
 /** Newest first, those before the number `before`. */
 export const list = ({ db }: Context, before: number | null, limit: number): Promise<Court[]> =>
@@ -25,10 +28,10 @@ export const list = ({ db }: Context, before: number | null, limit: number): Pro
 
 /**
  * Replaces all settings, also for open cases (S2.8). Applying them may go on for some time after the answer.
- * @throws Problem 422 for settings that contradict each other
+ * @throws Problem 422 for settings that contradict each other, `in_use` for the removal of an option with votes
  */
 export async function put(ctx: Context, name: string, settings: CourtSettings): Promise<Court> {
-  checkSettings(name, settings);
+  await checkSettings(ctx, name, settings);
   const { db, secrets } = ctx;
   const { leaseSeconds: lease_seconds, deadlineSeconds: deadline_seconds } = settings;
   const callback = secrets.seal(settings.callback);
@@ -36,6 +39,10 @@ export async function put(ctx: Context, name: string, settings: CourtSettings): 
   const row = { name, queue: { lease_seconds, deadline_seconds, callback }, court: own };
   const court = await db.transaction(async (tx) => {
     await tx.run('replace_settings', { court: name });
+    // no vote is counted between this and the commit
+    const cases = await withRemovedOptions(tx, name, settings);
+    if (cases.length > 0)
+      throw new Problem('in_use', 'open cases have votes for options that these settings remove', { cases });
     const saved = only(await tx.run('put_court', row));
     // a higher cap, another threshold or a longer window may free any juror
     await tx.run('free_jurors', { court: name });
@@ -58,14 +65,34 @@ async function apply(ctx: Context, name: string): Promise<void> {
   );
 }
 
-/** Ids of the open cases that these settings would decide at once. @throws Problem 422 as `put` does */
-export async function wouldDecide({ db }: Context, name: string, settings: CourtSettings): Promise<string[]> {
-  checkSettings(name, settings);
+/**
+ * Ids of the open cases that these settings would decide at once, and of those for which `put` would refuse them.
+ * @throws Problem 422 as `put` does
+ */
+export async function dryRun(ctx: Context, name: string, settings: CourtSettings) {
+  await checkSettings(ctx, name, settings);
   const court = rowOf(settings);
-  const ids: string[] = [];
-  for await (const batch of openCases(db, name))
-    ids.push(...batch.filter((c) => verdictOf(court, c.tally, c.stage).winner !== null).map((c) => c.id));
-  return ids;
+  const wouldDecide: string[] = [];
+  for await (const batch of openCases(ctx.db, name))
+    wouldDecide.push(...batch.filter((c) => verdictOf(court, c.tally, c.stage).winner !== null).map((c) => c.id));
+  return { wouldDecide, inUse: await withRemovedOptions(ctx.db, name, settings) };
+}
+
+const MOST_IN_USE = 1_000;
+
+/** Open cases with votes for options that these settings remove, the oldest first. */
+const withRemovedOptions = async (db: Queryable, court: string, { options }: CourtSettings): Promise<string[]> =>
+  (await db.run('cases_with_removed_options', { court, options, limit: MOST_IN_USE })).map(({ id }) => id);
+
+/**
+ * Deletes a court that has no open cases, with its jurors and its gold. Its final cases stay.
+ * @throws Problem `not_found`, `id_conflict` while cases are open
+ */
+export async function remove({ db }: Context, name: string, actor: string): Promise<void> {
+  const moved = movedCases(({ id }: RowOf<'delete_court'>) => id);
+  const { outcome } = only(await db.move('delete_court', { name, actor }, { moved }));
+  if (outcome === 'not_found') throw new Problem('not_found', noCourt(name));
+  if (outcome === 'used') throw new Problem('id_conflict', `court ${name} has open cases, so it cannot be deleted`);
 }
 
 /** @throws Problem `not_found` */
@@ -75,7 +102,8 @@ export async function stats(ctx: Context, name: string) {
 }
 
 /** Checks the rules that a JSON Schema cannot express. @throws Problem 422 */
-function checkSettings(name: string, { strategy, panel, votesToWin, mode, assign, fallback }: CourtSettings): void {
+async function checkSettings(ctx: Context, name: string, settings: CourtSettings): Promise<void> {
+  const { strategy, panel, votesToWin, mode, assign, fallback } = settings;
   const known = { admit: ADMITS, pick: PICKS, decide: DECIDES };
   for (const [what, names] of Object.entries(known)) {
     const chosen = strategy[what as keyof typeof known];
@@ -85,6 +113,7 @@ function checkSettings(name: string, { strategy, panel, votesToWin, mode, assign
   if (mode !== 'claim' && assign === null) throw invalid('assign', `is required with mode ${mode}`);
   if (fallback && 'court' in fallback && fallback.court === name)
     throw invalid('fallback.court', 'must be another court');
+  await checkZone(ctx, settings.timezone);
 }
 
 /** The columns of a court with these settings. */
@@ -112,6 +141,7 @@ function rowOf(s: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
     bar_after: eligibility.after,
     bar_newcomers: eligibility.newcomers,
     invitation_callback: s.invitationCallback,
+    timezone: s.timezone,
   };
 }
 
@@ -137,7 +167,7 @@ const PER_TRANSACTION = { decided: 25, open: 1_000 };
  * between leaves `refresh_pending` true.
  */
 export async function refresh({ db }: Context, name: string): Promise<void> {
-  const [court] = await db.run('get_court', { name });
+  const [court] = await db.run('get_court', { name, deleted: false });
   if (!court?.refresh_pending) return;
   const { settings_version: settingsVersion } = court;
   await db.transaction(async (tx) => {

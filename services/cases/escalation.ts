@@ -15,7 +15,7 @@ const actor = 'system';
  */
 export async function escalateHung(ctx: Context, item: CaseItem): Promise<void> {
   const { db } = ctx;
-  const [court] = await db.run('get_court', { name: item.queue });
+  const [court] = await db.run('get_court', { name: item.queue, deleted: true });
   const fallback = court?.fallback;
   if (!fallback || 'extendSeconds' in fallback) return;
   const id = followUpId(item);
@@ -24,7 +24,7 @@ export async function escalateHung(ctx: Context, item: CaseItem): Promise<void> 
     if (await ask(ctx, item, fallback.queue, id)) await note('escalated', { ...fallback, id });
     return;
   }
-  const [appeals] = await db.run('get_court', { name: fallback.court });
+  const [appeals] = await db.run('get_court', { name: fallback.court, deleted: false });
   if (!appeals) await note('refused', { attempt: 'escalate', reason: 'not_found', ...fallback });
   else if ((await appeal(ctx, item, appeals, id)).length > 0) await note('escalated', { ...fallback, id });
 }

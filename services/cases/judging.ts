@@ -31,7 +31,7 @@ const MOST_TOGETHER = 32;
  */
 export async function claim(ctx: Context, name: string, juror: string, signal: Gone): Promise<Claim> {
   const { db, metrics } = ctx;
-  const { name: court } = await courts.get(ctx, name);
+  const { name: court, mode } = await courts.get(ctx, name);
   const token = newToken();
   // all candidates are locked by other claims; waiting for them could deadlock
   const claimed = await whileBusy(
@@ -40,7 +40,7 @@ export async function claim(ctx: Context, name: string, juror: string, signal: G
     CLAIM_RETRIES,
   );
   if (claimed.id === null) {
-    const reasons = claimReasons(claimed.outcome, only(await db.run('case_reasons', { court, juror })));
+    const reasons = claimReasons(claimed.outcome, only(await db.run('case_reasons', { court, juror })), mode);
     metrics.empty('case', court, firstReason(reasons));
     return { item: null, reasons };
   }
@@ -86,7 +86,16 @@ export async function renew(ctx: Context, hold: Hold): Promise<Date> {
 }
 
 /** Reasons for an empty claim by precedence: those about the juror before those about single cases. */
-const REASONS = ['notEligible', 'fatigue', 'windowFull', 'voted', 'party', 'skipped', 'noVotesLeft'] as const;
+const REASONS = [
+  'notEligible',
+  'fatigue',
+  'assigned',
+  'windowFull',
+  'voted',
+  'party',
+  'skipped',
+  'noVotesLeft',
+] as const;
 const firstReason = (reasons: ReturnType<typeof claimReasons>) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
 
 const claimShared = perContext((ctx) => sharePerGroup((court) => claimsOf(ctx, court)));

@@ -61,7 +61,7 @@ async function change({ db }: Context, { item_id: id, n, version, body }: Delive
 async function invitation(ctx: Context, { item_id: id, n, version }: DeliveryRow): Promise<Outgoing | undefined> {
   const item = await caseOf(ctx, id);
   const [open] = await ctx.db.run('open_invitation', { id, n });
-  const callback = item && (await ctx.db.run('get_court', { name: item.queue }))[0]?.invitation_callback;
+  const callback = item && (await ctx.db.run('get_court', { name: item.queue, deleted: true }))[0]?.invitation_callback;
   if (!callback || !open) return undefined;
   const expiresAt = open.expires_at.toISOString();
   const message = { type: INVITED, version, juror: open.juror, case: caseView(item), expiresAt };

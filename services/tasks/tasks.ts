@@ -10,6 +10,7 @@ import type { Context } from '../shared/context.ts';
 import { addOnce, found, invalid, Problem, sameContent } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
 import { contentHash, newId } from '../shared/tokens.ts';
+import { checkZone } from '../shared/zones.ts';
 
 const CHANGE_RETRIES = { tries: 300, stepMs: 2, mostMs: 50 };
 const WEEK_MS = 7 * 86_400_000;
@@ -156,17 +157,12 @@ export function fieldsOf(row: TaskRow): TaskFields {
  * @param version of its template; undefined: the newest
  * @throws Problem 422 for fields that contradict each other, `template_mismatch` with every mismatch
  */
-async function checked(
-  { db, config, secrets }: Context,
-  id: string,
-  fields: TaskFields,
-  version?: number,
-): Promise<Partial<TaskRow>> {
+async function checked(ctx: Context, id: string, fields: TaskFields, version?: number): Promise<Partial<TaskRow>> {
+  const { db, config, secrets } = ctx;
   checkRhythm(fields);
   const refused = fields.callback && refuseUrl(fields.callback.url, config.privateCallbacks);
   if (refused) throw invalid('callback.url', refused);
-  const [zone] = await db.run('is_zone', { name: fields.timezone });
-  if (!zone?.known) throw invalid('timezone', 'is not a time zone that the database knows');
+  await checkZone(ctx, fields.timezone);
   const [template] = await db.run('template_version', { id: fields.templateId, version });
   if (!template) throw noTemplate();
   const errors = mismatches(template.params, fields.params);

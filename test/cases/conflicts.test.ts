@@ -87,7 +87,7 @@ test('S2.1 S2.3 nobody who is at odds with a case is invited to it', async () =>
   // whom nothing stands against may wait for an invitation, but not ask
   await jurors('by-invitation', [{ id: 'late-comer', invite: false }]);
   const { reasons } = await claim('by-invitation', 'late-comer');
-  expect(Object.entries(reasons).filter(([, n]) => n !== 0)).toEqual([['none', 1]]);
+  expect(Object.entries(reasons).filter(([, n]) => n !== 0)).toEqual([['assigned', 1]]);
 });
 
 test('S2.3 a token that somebody else took is of no use to him', async () => {

@@ -175,3 +175,14 @@ test('S2.1 settings show the callback of invitations; its secret is for administ
   await court('shown', {});
   expect((await api.get('/v1/courts/shown')).body.invitationCallback).toBeNull();
 });
+
+test('S2.10 the invitations of a day are counted by the time zone of the court', async () => {
+  const rules = (timezone: string) => ({ ...inviting, timezone, assign: assign({ perJurorPerDay: 1 }) });
+  await openCourt('zones', rules('Etc/GMT+12'), ['zoe'], ['zones-1']);
+  const { token } = await invitationOf('zoe');
+  await voted('zones-1', token, 'buyer');
+  await addCase('zones', { id: 'zones-2' });
+  await askedInVain('zones-2');
+  await court('zones', rules('Etc/GMT-14'));
+  await invitationOf('zoe', 'zones-2');
+});

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { numbered, repeat } from '../support/client.ts';
+import { insist, type Json, numbered, repeat } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, sql } = await startTestSystem({}, { role: 'api' });
+const { api, keyed, sql } = await startTestSystem({}, { role: 'api' });
 const { addCase, claim, claimed, court, judge, jurors, oneCase, openCourt, release, vote, voted } = api.cases;
 
 /** Those whom the court hands something. They give it back. */
@@ -218,4 +218,54 @@ test('S2.3 what was left of an upload that was given up is in no later list of t
   expect(await admitted('given-up', all)).toEqual(['wednesday']);
   const single = await api.put('/v1/courts/given-up/jurors', { jurors: [], first: true });
   expectProblem(single, 'first without a list', 'invalid_request');
+});
+
+const remove = (name: string) => api.raw('DELETE', `/v1/courts/${name}`);
+const listed = async () => (await api.get('/v1/courts?limit=500')).body.items.map((c: Json) => c.name);
+
+test('S2.8 a court without open cases is deleted, with its jurors and its gold; its final cases stay', async () => {
+  await openCourt(
+    'gone',
+    { votesToWin: 1, options: ['yes', 'no'], goldShare: 0 },
+    ['ann', 'ben'],
+    ['gone-1', 'gone-2'],
+  );
+  await insist(
+    await api.put('/v1/courts/gone/gold', { cases: [{ id: 'gone-gold', body: 1, answer: 'yes' }] }),
+    'gold',
+    200,
+  );
+  await judge('gone', 'ann', 'yes');
+  expectProblem(await remove('gone'), 'open', 'id_conflict');
+  await judge('gone', 'ann', 'yes');
+  expect(await remove('gone')).toMatchObject({ status: 200, body: { deleted: true } });
+  expectProblem(await remove('gone'), 'again', 'not_found');
+  expect(await listed()).not.toContain('gone');
+  expectProblem(await api.get('/v1/courts/gone'), 'get', 'not_found');
+  expectProblem(await api.post('/v1/courts/gone/claim', { juror: 'ann' }), 'claim', 'not_found');
+  expectProblem(await api.post('/v1/courts/gone/cases', { body: 1 }), 'add', 'not_found');
+  expect(await oneCase('gone-1')).toMatchObject({ state: 'decided', winner: 'yes', tally: { yes: 1, no: 0 } });
+  expect(await oneCase('gone-gold')).toMatchObject({ state: 'invalidated', endReason: 'withdrawn' });
+  const ann = await keyed('reviewer', 'ann');
+  expect((await ann.get('/v1/cases/gone-1')).body).toMatchObject({ state: 'decided', tally: { yes: 1, no: 0 } });
+  // made anew it has nothing of before
+  expect(await court('gone', {})).toMatchObject({ votesToWin: 9, options: ['buyer', 'seller'], goldShare: 0.1 });
+  expect((await listed())[0]).toBe('gone');
+  await addCase('gone', { id: 'gone-3' });
+  expect((await claim('gone', 'ann')).reasons).toMatchObject({ notEligible: 1 });
+  expectProblem(await remove('never'), 'never', 'not_found');
+});
+
+test('S2.8 fifty cases are added while their court is deleted: each that was taken is there, and so is its court', async () => {
+  for (let round = 0; round < 3; round++) {
+    const name = `race-${round}`;
+    await court(name, { votesToWin: 1 });
+    const adding = numbered(50, `${name}-`).map((id) => api.post(`/v1/courts/${name}/cases`, { id, body: 1 }));
+    const deleting = Promise.all(numbered(5).map(() => remove(name)));
+    const added = (await Promise.all(adding)).filter(({ status }) => status === 201).map(({ body }) => body.id);
+    expect((await deleting).filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+    const open = (await api.get(`/v1/cases?court=${name}&state=open&limit=500`)).body.items;
+    expect(open.map((c: Json) => c.id).sort()).toEqual([...added].sort());
+    expect((await api.get(`/v1/courts/${name}`)).status).toBe(added.length > 0 ? 200 : 404);
+  }
 });

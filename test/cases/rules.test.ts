@@ -190,3 +190,39 @@ test('S2.7 S2.8 a deadline that new settings have taken away or put off hangs no
   await eventually(async () => Date.now() > Date.parse(createdAt) + 4_000);
   expect(await oneCase('put-off-1')).toMatchObject({ state: 'open' });
 });
+
+test('S2.8 an option with votes on open cases cannot be removed: the cases are named, also by a dry run', async () => {
+  const rules = { votesToWin: 2, overbook: 100, options: ['a', 'b', 'c'], strategy: { pick: 'oldest' } };
+  const without = (option: string) => ({ ...rules, options: rules.options.filter((o) => o !== option) });
+  await openCourt('used', rules, numbered(3), numbered(3, 'used-'));
+  for (const juror of ['j0', 'j1']) await judge('used', juror, (id) => (id === 'used-0' ? 'a' : 'b'));
+  await judge('used', 'j0', 'b');
+  expect(await oneCase('used-0')).toMatchObject({ state: 'decided' });
+  const put = (settings: object) => api.put('/v1/courts/used', settings);
+  const refused = await put(without('b'));
+  expectProblem(refused, 'b', 'in_use');
+  expect(refused.body.cases).toEqual(['used-1']);
+  expect((await put({ ...without('b'), dryRun: true })).body).toEqual({ wouldDecide: [], inUse: ['used-1'] });
+  expect((await api.get('/v1/courts/used')).body.options).toEqual(rules.options);
+  // nobody has voted for c, and the vote for a is on a case that is over
+  for (const option of ['c', 'a']) expect(await put(without(option))).toMatchObject({ status: 200 });
+  await api.post('/v1/cases/used-1/invalidate', { reason: 'over' });
+  expect(await put(without('b'))).toMatchObject({ status: 200 });
+});
+
+test('S2.8 fifty votes while their option is removed: they count and it stays, or it goes and none counts', async () => {
+  const rules = { votesToWin: 99, options: ['a', 'b', 'c'] };
+  await openCourt('torn', rules, numbered(50));
+  for (let round = 0; round < 4; round++) {
+    const id = `torn-${round}`;
+    await court('torn', rules);
+    await addCase('torn', { id });
+    await api.post(`/v1/cases/${round === 0 ? 'torn' : `torn-${round - 1}`}/invalidate`, { reason: 'next' });
+    const held = await Promise.all(numbered(50).map((juror) => claimed('torn', juror)));
+    const voting = held.map(({ token }) => vote(id, token, 'c'));
+    const removing = api.put('/v1/courts/torn', { ...rules, options: ['a', 'b'] });
+    const counted = (await Promise.all(voting)).filter(({ status }) => status === 200).length;
+    expect((await oneCase(id)).tally.c ?? 0).toBe(counted);
+    expect((await removing).status).toBe(counted > 0 ? 409 : 200);
+  }
+});

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { eventually, numbered } from '../support/client.ts';
+import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, keyed } = await startTestSystem({}, { role: 'api' });
-const { claim, claimed, judge, openCourt, release, stats, voted } = api.cases;
+const { claim, claimed, court, judge, openCourt, release, stats, voted } = api.cases;
 
 /** Claims and gives back, so many times, as the accounts in turn. Returns how often each case was shown. */
 async function refresh(name: string, accounts: string[], times: number): Promise<Map<string, number>> {
@@ -100,4 +101,37 @@ test('S2.10 a court without limits says so, and a key that is bound to a juror s
   const anna = await keyed('reviewer', 'anna');
   expect((await anna.get('/v1/courts/free/jurors/anna')).status).toBe(200);
   expect((await anna.get('/v1/courts/free/jurors/ben')).status).toBe(403);
+});
+
+test('S2.10 a day is that of the time zone of the court, for votes as for the limits that a juror sees', async () => {
+  // their dates always differ, whatever the time is
+  const [west, east] = ['Etc/GMT+12', 'Etc/GMT-14'];
+  const rules = (timezone: string) => ({ votesToWin: 9, votesPerDay: 1, timezone });
+  await openCourt('zones', rules(west), ['anna'], numbered(3, 'zones-'));
+  await judge('zones', 'anna', 'buyer');
+  expect((await claim('zones', 'anna')).reasons.fatigue).toBe(3);
+  expect((await limits('zones', 'anna')).day).toMatchObject({
+    votes: 1,
+    endsAt: expect.stringMatching(/T12:00:00\.000Z$/),
+  });
+  expect(await court('zones', rules(east))).toMatchObject({ timezone: east });
+  expect((await limits('zones', 'anna')).day).toMatchObject({
+    votes: 0,
+    endsAt: expect.stringMatching(/T10:00:00\.000Z$/),
+  });
+  await judge('zones', 'anna', 'buyer');
+  expect((await claim('zones', 'anna')).reasons.fatigue).toBe(3);
+  await court('zones', rules(west));
+  expect((await limits('zones', 'anna')).day).toMatchObject({ votes: 1, left: 0 });
+
+  expect(await court('midnight', { timezone: 'asia/shanghai', votesPerDay: 1 })).toMatchObject({
+    timezone: 'Asia/Shanghai',
+  });
+  expect((await limits('midnight', 'anna')).day.endsAt).toMatch(/T16:00:00\.000Z$/);
+  expect(await court('midnight', {})).toMatchObject({ timezone: 'UTC' });
+  for (const timezone of ['Mars/Olympus', '+08:00', '', 8]) {
+    const refused = await api.put('/v1/courts/midnight', { timezone });
+    expectProblem(refused, String(timezone), 'invalid_request');
+    expect(refused.body.errors).toMatchObject([{ path: 'timezone' }]);
+  }
 });

@@ -9,8 +9,8 @@ const MATRIX: Record<string, string> = {
   anybody: `
     getSignInWays signIn getLiveness getReadiness getMetrics`,
   admin: `
-    putQueue deleteQueue pauseQueue resumeQueue putTopic deleteTopic putCourt putGoldCases addKey listKeys
-    revokeKey listAdminLog`,
+    putQueue deleteQueue pauseQueue resumeQueue putTopic deleteTopic putCourt deleteCourt putGoldCases addKey
+    listKeys revokeKey listAdminLog`,
   producer: `
     addTicket addTickets resolveTickets resolveTicket invalidateTicket invalidateTickets invalidateSubject updateTicket
     redeliverTicketDelivery putSchedule deleteSchedule putReview redeliverReviewDelivery putJurors addCase

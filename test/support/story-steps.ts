@@ -111,6 +111,7 @@ async function gretaIsInvited(client: Client): Promise<void> {
 
 const courts: Step[] = [
   ...plain('putCourt getCourt listCourts putJurors getJuror'),
+  { operation: 'deleteCourt', before: (client) => done(client.put('/v1/courts/disputes-2025', {})) },
   ...twice({ operation: 'addCase' }),
   ...plain('addCases'),
   { operation: 'claimCase', made: ({ lease }) => ({ carla: lease.token }) },

@@ -1,4 +1,5 @@
 import { count, type FieldSpec, type Part, proposed, seconds } from '../../components/form/spec.ts';
+import { zones } from '../../components/form/zones.ts';
 import type { Texts } from '../../texts/en.ts';
 import { callbackFields } from './callback-form.ts';
 
@@ -37,6 +38,7 @@ const showing = (t: CourtTexts): Part => ({
     seconds('leaseSeconds', t.leaseSeconds, 600),
     count('overbook', t.overbook, 0),
     count('votesPerDay', t.votesPerDay, null),
+    { kind: 'text', name: 'timezone', said: t.timezone, empty: 'omit', initial: 'UTC', suggestions: zones() },
     {
       ...{ kind: 'optional', name: 'window', said: t.window },
       fields: [proposed(count('cases', t.windowCases, 3)), proposed(seconds('seconds', t.windowSeconds, 1_800))],

@@ -9,7 +9,7 @@ export function Forecast({ of }: { of: Foreseen }) {
   const t = texts.value.settings;
   return (
     <div role="status">
-      <Section title={t.dryRun}>{'wouldMove' in of ? <Moved of={of} /> : <Decided ids={of.wouldDecide} />}</Section>
+      <Section title={t.dryRun}>{'wouldMove' in of ? <Moved of={of} /> : <Judged of={of} />}</Section>
     </div>
   );
 }
@@ -34,12 +34,17 @@ function Moved({ of: { total, wouldMove } }: { of: Moving }) {
   );
 }
 
-function Decided({ ids }: { ids: string[] }) {
+function Judged({ of: { wouldDecide, inUse } }: { of: Exclude<Foreseen, Moving> }) {
   const t = texts.value.settings;
-  if (ids.length === 0) return <p class="form-body">{t.wouldDecideNone}</p>;
+  if (inUse.length > 0) return <Cases said={t.inUse(number(inUse.length))} ids={inUse} />;
+  if (wouldDecide.length === 0) return <p class="form-body">{t.wouldDecideNone}</p>;
+  return <Cases said={t.wouldDecide(number(wouldDecide.length))} ids={wouldDecide} />;
+}
+
+function Cases({ said, ids }: { said: string; ids: string[] }) {
   return (
     <div class="form-body">
-      <p>{t.wouldDecide(number(ids.length))}</p>
+      <p>{said}</p>
       <p class="settings-ids">
         {ids.map((id) => (
           <code key={id}>{id}</code>

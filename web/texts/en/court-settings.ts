@@ -29,6 +29,7 @@ export const courtSettings = {
   windowCases: said('Cases', 'Different ones, 1 to 1000.'),
   windowSeconds: said('Within', 'From when a case was first shown.'),
   votesPerDay: said('Votes a day', 'Of one person. Empty: no limit.'),
+  timezone: said('Time zone', 'Of the days of votes and invitations.'),
   mode: said('How jurors get cases', 'They ask, the court invites them, or both.'),
   modes: { claim: 'They ask', assign: 'The court invites', both: 'Both' },
   assign: said('Invitations', 'Needed where the court invites.'),

@@ -73,6 +73,7 @@ export const jury = {
       windowFull: () => 'You have seen as many cases as the window allows.',
       notEligible: () => 'You are not on the list of this court.',
       fatigue: () => 'You have cast as many votes as a day allows.',
+      assigned: () => 'This court invites its jurors; wait for an invitation.',
       none: () => 'There is no open case for you.',
     },
   },

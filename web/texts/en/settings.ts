@@ -34,6 +34,7 @@ export const settings = {
   firstHundred: 'The first hundred are shown.',
   wouldDecideNone: 'No open case would be decided.',
   wouldDecide: (n: string) => `Open cases that would be decided at once: ${n}`,
+  inUse: (n: string) => `Refused: open cases with votes for options that are removed: ${n}`,
   ticket: 'Ticket',
   before: 'Now',
   after: 'Then',

@@ -25,6 +25,7 @@ export const courtSettings: Texts['courtSettings'] = {
   windowCases: ['案件数', '不同案件，1 至 1000。'],
   windowSeconds: ['时间', '自案件首次展示起算。'],
   votesPerDay: ['每日投票数', '每人。留空：不限。'],
+  timezone: ['时区', '每日投票数与邀请数的日界所用的时区。'],
   mode: ['分配方式', '众裁员领取、系统邀请，或两者皆可。'],
   modes: { claim: '众裁员领取', assign: '系统邀请', both: '两者皆可' },
   assign: ['邀请', '系统邀请时需要。'],

@@ -71,6 +71,7 @@ export const jury: Texts['jury'] = {
       windowFull: () => '您在窗口内看过的案件已达上限。',
       notEligible: () => '您不在此众裁庭的名单中。',
       fatigue: () => '您今天的投票已达上限。',
+      assigned: () => '此众裁庭只通过邀请分配案件，请等待邀请。',
       none: () => '没有可分配给您的案件。',
     },
   },
