@@ -1,6 +1,7 @@
 // The files with endpoints. api/endpoints.ts collects their exports, so an endpoint is named in its own file only.
 export * from './admin-log/admin-log.ts';
 export * from './cases/add.ts';
+export * from './cases/change.ts';
 export * from './cases/get.ts';
 export * from './cases/judging.ts';
 export * from './courts/gold.ts';

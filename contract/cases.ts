@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, counts, Json, orNull, PageByTime, pageOf, Reason, Seconds, Text, Token } from './common.ts';
+import { Callback, counts, Json, orNull, PageByTime, pageOf, Reason, Seconds, Text, Time, Token } from './common.ts';
 import { Option } from './courts.ts';
 import { AnyName, Id, Name } from './names.ts';
 
 const CASE_STATES = ['open', 'decided', 'hung', 'invalidated'] as const;
 const CaseState = z.enum(CASE_STATES).openapi('CaseState');
-const Party = z.strictObject({ id: Name, person: Name.optional() });
+const Parties = z.array(z.strictObject({ id: Name, person: Name.optional() })).max(100);
 
 export const Case = z
   .object({
@@ -31,13 +31,23 @@ export const Case = z
 export const NewCase = z
   .strictObject({
     id: Id.optional(),
-    parties: z.array(Party).max(100).default([]),
+    parties: Parties.default([]),
     body: Json,
     deadlineSeconds: Seconds.optional(),
     callback: Callback.optional(),
   })
   .openapi('NewCase');
 export type NewCase = z.infer<typeof NewCase>;
+
+export const PatchCase = z
+  .strictObject({
+    body: Json.optional(),
+    parties: Parties.optional(),
+    deadlineAt: Time.nullable().optional(),
+  })
+  .refine((b) => Object.keys(b).length > 0, 'change at least one field')
+  .openapi('PatchCase', { minProperties: 1 });
+export type PatchCase = z.infer<typeof PatchCase>;
 
 /** Each case is checked by itself, so that an invalid case does not affect the others. */
 export const CaseBatch = z.strictObject({ cases: z.array(z.unknown()).min(1).max(1000) });
@@ -64,6 +74,8 @@ export const CastVoteAnswer = z.object({ counted: z.boolean(), case: Case }).ope
 
 export const HoldToken = z.strictObject({ token: Token }).openapi('HoldToken');
 export const ReleaseCase = z.strictObject({ token: Token, skip: z.boolean().default(false) }).openapi('ReleaseCase');
+export const ResolveCase = z.strictObject({ winner: Option, reason: Reason }).openapi('ResolveCase');
+export type ResolveCase = z.infer<typeof ResolveCase>;
 export const InvalidateCase = z.strictObject({ reason: Reason }).openapi('InvalidateCase');
 
 export const Vote = z

@@ -331,6 +331,8 @@ export interface Statements {
   cast_votes: { params: { votes: unknown }; row: { id: string; outcome: Columns['cast_votes.outcome']; counted: boolean }; moves: true };
   leave_case: { params: { id: string; token: string; subject?: string | null; how: string }; row: { outcome: Columns['leave_case.outcome'] }; moves: true };
   renew_hold: { params: { id: string; token: string; subject?: string | null }; row: Narrowed<{ outcome: string | null; expires_at: Date | null }, Columns['renew_hold.*']>; moves: true };
+  change_case: { params: { id: string; change: unknown; actor: string }; row: { changed: boolean }; moves: true };
+  resolve_case: { params: { id: string; winner: string; reason: string; actor: string }; row: { resolved: boolean }; moves: true };
   close_cases: { params: { ids: (string | null)[]; reason: string; actor: string }; row: { id: string }; moves: true };
   case_votes: { params: { id: string; before?: number | null; limit: number }; row: { seq: number; juror: string; option: string; comment: string | null; at: Date; counted: boolean } };
   invite_jurors: { params: { id: string; tokens: (string | null)[] }; row: { n: number }; moves: true };

@@ -1,4 +1,4 @@
-import { Case, CaseFilter, InvalidateCase, Vote } from '../../contract/cases.ts';
+import { Case, CaseFilter, Vote } from '../../contract/cases.ts';
 import { Page, pageOf } from '../../contract/common.ts';
 import { caseView } from '../../domain/cases.ts';
 import { coreState } from '../../domain/items.ts';
@@ -41,18 +41,6 @@ export const listVotes = endpoint('listVotes', 'GET /v1/cases/{id}/votes', {
   answers: { 200: pageOf(Vote) },
   handle: ({ ctx, params: { id }, query: { limit, cursor } }) =>
     listed(cases.votes(ctx, id, cursor, limit + 1), limit, viewOf(Vote), (vote) => vote.seq),
-});
-
-export const invalidateCase = endpoint('invalidateCase', 'POST /v1/cases/{id}/invalidate', {
-  ...caseById,
-  summary: 'No one needs to judge it any more; its holders are notified',
-  roles: ['producer'],
-  body: InvalidateCase,
-  answers: { 200: Case },
-  problems: ['not_found', 'not_open'],
-  async handle({ ctx, caller, params: { id }, body: { reason } }) {
-    return ok(caseView(await cases.invalidate(ctx, id, reason, caller.actor)));
-  },
 });
 
 const shown = { ...caseById, one: 'a case', operations: 'Case', base: '/v1/cases/{id}', find: cases.get };

@@ -122,18 +122,6 @@ begin
   end if;
 end $$;
 
--- Ends open cases that need not be judged any more. Returns their ids.
-create or replace function close_cases(p_ids text[], p_reason text, p_actor text) returns setof text
-language plpgsql as $$
-declare
-  v_ids text[] := array(
-    select id from item where kind = 'case' and id = any (p_ids) and ended_at is null order by id for update);
-begin
-  if v_ids = '{}' then return; end if;
-  perform end_cases(v_ids, 'invalidated', 'invalidated', null, p_actor, p_reason, clock_timestamp());
-  return query select unnest(v_ids);
-end $$;
-
 -- What time does to cases: the deadline first, then leases that have run out (docs/ARCHITECTURE.md, the two clocks).
 create or replace function advance_cases(p_ids text[]) returns setof item language plpgsql as $$
 declare

@@ -31,10 +31,7 @@ with sent as (
   returning *
 ), filed as (
   insert into case_file (id, court, parties, party_ids, party_persons, gold, votes_left)
-  select a.id, a.queue, x.parties, array(select p ->> 'id' from jsonb_array_elements(x.parties) p),
-         -- the person that was sent, or the one in today's list, or a person of its own
-         array(select coalesce(p ->> 'person', j.person, p ->> 'id') from jsonb_array_elements(x.parties) p
-                 left join juror j on j.court = c.name and j.list = c.list and j.id = p ->> 'id'), x.gold, x."votesLeft"
+  select a.id, a.queue, x.parties, party_ids(x.parties), party_persons(c, x.parties), x.gold, x."votesLeft"
     from added a join sent x on x.id = a.id join court c on c.name = a.queue
 )
 select * from added order by seq;
@@ -108,6 +105,16 @@ select leave_case(:id, :token, :subject?, :how) as outcome;
 -- name: renew_hold
 -- moves
 select * from renew_hold(:id, :token, :subject?);
+
+-- name: change_case
+-- moves
+-- not null: changed
+select change_case(:id, :change::json, :actor) as changed;
+
+-- name: resolve_case
+-- moves
+-- not null: resolved
+select resolve_case(:id, :winner, :reason, :actor) as resolved;
 
 -- name: close_cases
 -- moves

@@ -1,12 +1,12 @@
-import type { NewCase as Content } from '../../contract/cases.ts';
+import type { NewCase as Content, PatchCase, ResolveCase } from '../../contract/cases.ts';
 import type { CaseItem } from '../../contract/items.ts';
-import { type Mover, only } from '../../db/pool.ts';
+import { type Mover, only, type RowOf } from '../../db/pool.ts';
 import type { Looks, Sight } from '../../domain/cases.ts';
 import { verdictOf } from '../../domain/courts.ts';
 import * as items from '../items/items.ts';
 import { BY_ID, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { addOnce, found } from '../shared/problems.ts';
+import { addOnce, found, invalid } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases, movedCases, type NewCase } from './adding.ts';
 import type { Court } from './courts.ts';
@@ -69,12 +69,43 @@ export async function sight(
   return [seen, { judge: (tally) => verdictOf(court, tally, 0), deadlineSeconds, courtSince }];
 }
 
+/**
+ * Changes an open case, also while it is held; a holder who is a party now loses the hold (S2.3).
+ * @throws Problem `not_found`, `not_open`
+ */
+export async function change(ctx: Context, id: string, sent: PatchCase, actor: string): Promise<CaseItem> {
+  const { deadlineAt, ...fields } = sent;
+  // the event shows the change as every other time is shown
+  const change = { ...fields, deadlineAt: deadlineAt ? new Date(deadlineAt).toISOString() : deadlineAt };
+  const moved = movedCases(({ changed }: RowOf<'change_case'>) => (changed ? id : null));
+  const { changed } = only(await ctx.db.move('change_case', { id, change, actor }, { moved }));
+  if (!changed) throw await rejected(ctx, { id }, 'not_open');
+  return get(ctx, id);
+}
+
+/**
+ * Decides an open case from outside; a repeated call has the same answer (S2.2).
+ * @throws Problem `not_found`, `not_open`, 422 for a winner that is no option of the court
+ */
+export async function resolve(ctx: Context, id: string, { winner, reason }: ResolveCase, actor: string) {
+  const { options, ended_at } = await get(ctx, id);
+  if (ended_at === null && !options.includes(winner)) throw invalid('winner', `must be one of ${options.join(', ')}`);
+  const moved = movedCases(({ resolved }: RowOf<'resolve_case'>) => (resolved ? id : null));
+  const { resolved } = only(await ctx.db.move('resolve_case', { id, winner, reason, actor }, { moved }));
+  return ended(ctx, id, resolved, { state: 'settled', winner, ended_by: actor, end_reason: reason });
+}
+
 /** Ends an open case without a winner; a repeated call has the same answer. @throws Problem `not_found`, `not_open` */
 export async function invalidate(ctx: Context, id: string, reason: string, actor: string): Promise<CaseItem> {
   const closed = await closeCases(ctx.db, [id], reason, actor);
+  return ended(ctx, id, closed.length > 0, { state: 'invalidated', ended_by: actor, end_reason: reason });
+}
+
+/** The case that a call ended, or that the same call had ended before. @throws Problem `not_found`, `not_open` */
+async function ended(ctx: Context, id: string, isNow: boolean, wanted: Partial<CaseItem>): Promise<CaseItem> {
   const item = await get(ctx, id);
-  const same = item.state === 'invalidated' && item.ended_by === actor && item.end_reason === reason;
-  if (closed.length === 0 && !same) throw await rejected(ctx, { id }, 'not_open');
+  const isSame = Object.entries(wanted).every(([name, value]) => item[name as keyof CaseItem] === value);
+  if (!isNow && !isSame) throw await rejected(ctx, { id }, 'not_open');
   return item;
 }
 

@@ -56,3 +56,13 @@ test.each(systems)(
     await eventually(async () => (await on.invitations('fresh')).length === 1, SOON);
   },
 );
+
+test.each(systems)('S2.7 %s: a deadline that is brought forward ends the case under its holders', async (_, api) => {
+  const { cases: on } = api;
+  await on.openCourt('sooner', { deadlineSeconds: 3600 }, ['ann']);
+  const { token } = await on.claimed('sooner', 'ann');
+  const deadlineAt = new Date(Date.now() + 1_000).toISOString();
+  expect((await api.patch('/v1/cases/sooner', { deadlineAt })).body).toMatchObject({ state: 'open', deadlineAt });
+  await eventually(async () => (await on.oneCase('sooner')).state === 'hung', SOON);
+  expect((await on.vote('sooner', token, 'buyer')).body).toMatchObject({ code: 'not_open', state: 'hung' });
+});

@@ -14,7 +14,7 @@ const MATRIX: Record<string, string> = {
   producer: `
     addTicket addTickets resolveTickets resolveTicket invalidateTicket invalidateTickets invalidateSubject updateTicket
     redeliverTicketDelivery putSchedule deleteSchedule putReview redeliverReviewDelivery putJurors addCase
-    addCases invalidateCase redeliverCaseDelivery addTemplate updateTemplate deleteTemplate putGroup updateGroupMembers
+    addCases updateCase resolveCase invalidateCase redeliverCaseDelivery addTemplate updateTemplate deleteTemplate putGroup updateGroupMembers
     addTask updateTask deleteTask redeliverOccurrenceDelivery redeliverDelivery readFeed`,
   consumer: `
     buryJob`,

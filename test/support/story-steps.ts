@@ -126,7 +126,7 @@ const courts: Step[] = [
   { operation: 'castVote', refused: LOST },
   ...plain('getCase listCases listVotes listCaseEvents'),
   { operation: 'getCaseWorkflow', until: isKnown },
-  ...plain('invalidateCase'),
+  ...plain('updateCase invalidateCase'),
   { operation: 'listCaseDeliveries', until: isDelivered },
   ...plain('listDeliveries redeliverCaseDelivery'),
   {
@@ -136,7 +136,7 @@ const courts: Step[] = [
     made: ({ items: [invitation] }) => ({ greta: invitation.token }),
   },
   { operation: 'declineCase', refused: LOST },
-  ...plain('putGoldCases getCourtStats'),
+  ...plain('resolveCase putGoldCases getCourtStats'),
 ];
 
 const tasks: Step[] = [
