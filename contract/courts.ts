@@ -51,6 +51,13 @@ export const CourtSettings = z
         jurors: Count,
         answerSeconds: PositiveSeconds,
         perJurorPerDay: z.number().int().min(1).max(1_000_000).nullable().default(null),
+        perJuror: z
+          .number()
+          .int()
+          .min(1)
+          .max(100)
+          .default(1)
+          .openapi({ description: 'Open invitations of a person at once' }),
       })
       .nullable()
       .default(null),

@@ -95,11 +95,13 @@ create table court (
   list                 bigint default 0 not null,
   invitation_callback  jsonb,
   timezone             text collate "C" default 'UTC'::text not null,
+  invites_open         integer default 1 not null,
   constraint court_pkey PRIMARY KEY (name),
   constraint court_answer_seconds_check CHECK ((answer_seconds > (0)::double precision)),
   constraint court_assign_jurors_check CHECK ((assign_jurors > 0)),
   constraint court_assignment CHECK (((mode = 'claim'::text) OR ((assign_jurors IS NOT NULL) AND (answer_seconds IS NOT NULL)))),
   constraint court_check CHECK ((panel >= votes_to_win)),
+  constraint court_invites_open_check CHECK ((invites_open > 0)),
   constraint court_invites_per_day_check CHECK ((invites_per_day > 0)),
   constraint court_mode_check CHECK ((mode = ANY (ARRAY['claim'::text, 'assign'::text, 'both'::text]))),
   constraint court_options_check CHECK ((cardinality(options) > 1)),
@@ -112,6 +114,7 @@ create table court (
 );
 comment on column court.random_start is 'claims begin at a random place of the order instead of at its head';
 comment on column court.timezone is 'of the days of votes_per_day and invites_per_day';
+comment on column court.invites_open is 'holds of a person at most; a claim gives one only to who has none';
 
 create table delivery (
   kind                 text collate "C" not null,
@@ -413,8 +416,8 @@ create table lease (
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05);
 CREATE UNIQUE INDEX lease_live ON public.lease USING btree (kind, item_id, slot) WHERE (ended_at IS NULL);
 CREATE INDEX lease_of_case ON public.lease USING btree (item_id, slot) WHERE (kind = 'case'::text);
+CREATE INDEX lease_of_person ON public.lease USING btree (queue, slot) WHERE ((kind = 'case'::text) AND (ended_at IS NULL));
 CREATE INDEX lease_of_task ON public.lease USING btree (item_id, slot) WHERE (kind = 'task'::text);
-CREATE UNIQUE INDEX lease_one_case ON public.lease USING btree (queue, slot) WHERE ((kind = 'case'::text) AND (ended_at IS NULL));
 CREATE UNIQUE INDEX lease_one_task ON public.lease USING btree (slot) WHERE ((kind = 'task'::text) AND (ended_at IS NULL));
 CREATE INDEX lease_refused ON public.lease USING btree (queue, refused_at) WHERE ((kind = 'case'::text) AND (refused_at IS NOT NULL));
 CREATE TRIGGER case_lease_ended AFTER UPDATE OF ended_at ON public.lease FOR EACH ROW WHEN (((new.kind = 'case'::text) AND (new.ended_at IS NOT NULL) AND (old.ended_at IS NULL))) EXECUTE FUNCTION note_freed_juror();

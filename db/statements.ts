@@ -63,6 +63,7 @@ export interface CourtRow {
   list: number;
   invitation_callback: Columns['court.invitation_callback'] | null;
   timezone: string;
+  invites_open: number;
 }
 
 export interface DeliveryRow {

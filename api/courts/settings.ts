@@ -12,11 +12,11 @@ import { viewOf } from '../views.ts';
 const fields = viewOf(Court);
 function view(api: Api, court: courts.Court, caller: Caller) {
   const { window_cases: cases, window_seconds: seconds, assign_jurors: jurors, answer_seconds: answerSeconds } = court;
-  const { invites_per_day: perJurorPerDay, admit, pick, decide } = court;
+  const { invites_per_day: perJurorPerDay, invites_open: perJuror, admit, pick, decide } = court;
   return {
     ...fields(court),
     window: cases === null || seconds === null ? null : { cases, seconds },
-    assign: jurors === null || answerSeconds === null ? null : { jurors, answerSeconds, perJurorPerDay },
+    assign: jurors === null || answerSeconds === null ? null : { jurors, answerSeconds, perJurorPerDay, perJuror },
     lateVotes: court.record_late ? ('record' as const) : ('refuse' as const),
     strategy: { admit, pick, decide },
     callback: shownCallback(api, court.callback, caller),

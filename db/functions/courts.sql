@@ -95,7 +95,7 @@ begin
     -- also what an account held on its own, before the list found it to be this person's
     select l.item_id, l.token, l.expires_at into id, token, expires_at from lease l
      where l.kind = 'case' and l.queue = p_court and l.slot = any (j.ids || j.person) and l.ended_at is null
-     order by l.expires_at desc limit 1;
+     order by l.granted_at, l.token limit 1;
     if found then
       outcome := 'resumed';
     elsif exists (select from unnest(v_holds) h where h.person = j.person) then

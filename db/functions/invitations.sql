@@ -58,6 +58,8 @@ begin
   update juror set dice = random()
    where court = c.name and list = c.list and id in (select h.juror from unnest(p_holds) h);
   perform publish_invitations(c, p_holds[1].id, array(select h.token from unnest(p_holds) h));
+  -- cases that asked meanwhile have found them locked
+  if c.invites_open > 1 then perform free_jurors(c.name, array(select h.person from unnest(p_holds) h)); end if;
 end $$;
 
 -- Publishes the invitations of these tokens: the case's new version for its workflow, an event for each juror's stream,
@@ -173,8 +175,7 @@ begin
        where court = c.name and list = c.list and eligible and invite
          and dice >= case n when 1 then p_from else 0 end and dice < case n when 1 then 1 else p_from end
        order by dice limit 1000) j
-     where not exists (
-       select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
+     where live_holds(c, array[j.person]) < c.invites_open
        and invitable(c, f, p_skipped, j.id, j.person)
      order by j.dice limit 1;
     exit when v_id is not null;
@@ -182,7 +183,7 @@ begin
   return v_id;
 end $$;
 
--- Newcomers who hold nothing, from a random start of the list on.
+-- Newcomers who may be invited, from a random start of the list on.
 create or replace function some_newcomers(c court, p_from double precision, p_limit integer) returns text[]
 language plpgsql stable set plan_cache_mode = force_generic_plan set enable_sort = off
 set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -194,11 +195,16 @@ begin
       union all
       (select id, person from juror
         where court = c.name and list = c.list and eligible and invite and dice < p_from order by dice limit 100)) j
-     where not exists (
-       select from lease l where l.kind = 'case' and l.queue = c.name and l.slot = j.person and l.ended_at is null)
+     where live_holds(c, array[j.person]) < c.invites_open
        and (juror_seen(c, j.id, j.person)).newcomer
      limit p_limit);
 end $$;
+
+-- How many cases these persons hold, invitations included.
+create or replace function live_holds(c court, p_persons text[]) returns integer language sql stable as $$
+  select count(*)::integer from lease
+   where kind = 'case' and queue = c.name and slot = any (p_persons) and ended_at is null
+$$;
 
 -- The cheapest checks come first: most of a hundred thousand jurors need only one or two of them.
 create or replace function invitable(c court, f case_file, p_skipped text[], p_juror text, p_person text)
@@ -207,9 +213,9 @@ declare
   j juror_seen;
 begin
   if p_person = any (p_skipped)
-     or exists (select from lease where kind = 'case' and queue = c.name and slot = p_person and ended_at is null)
+     or live_holds(c, array[p_person]) >= c.invites_open
      or exists (select from lease where kind = 'case' and item_id = f.id and slot = p_person)
-     or reached_daily_limit(c, p_person, 0, clock_timestamp())
+     or reached_daily_limit(c, p_person, live_holds(c, array[p_person]), clock_timestamp())
      or exists (select from juror_day d where d.court = c.name and d.person = p_person
                    and d.day = court_day(c, clock_timestamp()) and d.invited >= c.invites_per_day)
      or (select count(*) from exposure e where e.court = c.name and e.person = p_person and e.case_id <> f.id
@@ -217,9 +223,7 @@ begin
     return false;
   end if;
   j := juror_seen(c, p_juror, p_person);
-  return may_judge(f, j) and case_exclusion(f, j) is null
-     and not exists (
-       select from lease where kind = 'case' and queue = c.name and slot = any (j.ids) and ended_at is null);
+  return may_judge(f, j) and case_exclusion(f, j) is null and live_holds(c, j.ids || p_person) < c.invites_open;
 end $$;
 
 -- Locks a juror who may be invited. Returns the person, or null where another call has locked them: try another juror.

@@ -3,7 +3,7 @@
 -- columns: court_settings
 options, votes_to_win, panel, overbook, window_cases, window_seconds, votes_per_day, mode, assign_jurors,
 answer_seconds, invites_per_day, record_late, quality, fallback, gold_share, admit, pick, decide, random_start,
-bar_agreement, bar_after, bar_newcomers, invitation_callback, timezone
+bar_agreement, bar_after, bar_newcomers, invitation_callback, timezone, invites_open
 
 -- columns: of_its_queue
 -- What a court's row in `queue` holds.

@@ -131,6 +131,7 @@ function rowOf(s: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
     assign_jurors: s.assign?.jurors ?? null,
     answer_seconds: s.assign?.answerSeconds ?? null,
     invites_per_day: s.assign?.perJurorPerDay ?? null,
+    invites_open: s.assign?.perJuror ?? 1,
     record_late: s.lateVotes === 'record',
     quality: s.quality,
     fallback: s.fallback,

@@ -146,7 +146,7 @@ describe('schemas', () => {
     expect(PutQueue.required).toBeUndefined();
     expect(Push.required).toEqual(['url', 'secret']);
     for (const schema of [Queue, Court, Topic]) expect(schema.required).toEqual(Object.keys(schema.properties));
-    expect(Court.properties.assign.required).toEqual(['jurors', 'answerSeconds', 'perJurorPerDay']);
+    expect(Court.properties.assign.required).toEqual(['jurors', 'answerSeconds', 'perJurorPerDay', 'perJuror']);
     const ofParameters = /\/parameters\/\d+\/schema$/;
     expect(wherever((schema) => 'default' in schema).filter((at) => !ofParameters.test(at))).toEqual([]);
   });

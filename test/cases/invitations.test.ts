@@ -186,3 +186,43 @@ test('S2.10 the invitations of a day are counted by the time zone of the court',
   await court('zones', rules('Etc/GMT-14'));
   await invitationOf('zoe', 'zones-2');
 });
+
+test('S2.1 S2.5 assign.perJuror: so many open invitations of a person; a claim resumes the oldest, else grants one', async () => {
+  const rules = { ...inviting, mode: 'both', assign: assign({ perJuror: 2 }) };
+  expect(await court('two', rules)).toMatchObject({ assign: { perJuror: 2 } });
+  // two accounts of one person
+  await jurors(
+    'two',
+    ['two-a', 'two-b'].map((id) => ({ id, person: 'p', eligible: true, invite: true })),
+  );
+  const ids = numbered(3, 'two-');
+  await addCases(
+    'two',
+    ids.map((id) => ({ id })),
+  );
+  // of whichever account
+  const mine = () => invitations('two-a');
+  const twoOf = async (...among: string[]) => {
+    await eventually(async () => (await mine()).filter((i) => among.includes(i.case)).length === 2, PROMPT_MS);
+    return mine();
+  };
+  const both = await twoOf(...ids);
+  const left = ids.find((id) => both.every((i) => i.case !== id)) ?? '';
+  await askedInVain(left);
+  expect(await mine()).toHaveLength(2);
+  const oldest = await cell("select item_id from lease where queue = 'two' order by granted_at limit 1");
+  const resumed = await api.cases.claim('two', 'two-b');
+  expect(resumed).toMatchObject({ resumed: true, case: { id: oldest } });
+  await voted(oldest, resumed.lease.token, 'buyer');
+  const rest = await twoOf(...ids.filter((id) => id !== oldest));
+  for (const { case: id, token } of rest) await voted(id, token, 'seller');
+  expect((await api.cases.claim('two', 'two-a')).case).toBeNull();
+});
+
+test('S2.10 a person is invited to no more cases than the day has votes left', async () => {
+  const rules = { ...inviting, votesPerDay: 2, assign: assign({ perJuror: 5 }) };
+  await openCourt('few', rules, ['fay'], numbered(4, 'few-'));
+  await eventually(async () => (await invitations('fay')).length === 2, PROMPT_MS);
+  for (const id of numbered(4, 'few-')) if ((await oneCase(id)).holds === 0) await askedInVain(id);
+  expect(await invitations('fay')).toHaveLength(2);
+});

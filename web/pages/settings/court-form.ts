@@ -56,6 +56,7 @@ const inviting = (t: CourtTexts): Part => ({
         proposed(count('jurors', t.assignJurors, 9)),
         proposed(seconds('answerSeconds', t.answerSeconds, 3_600)),
         count('perJurorPerDay', t.perJurorPerDay, null),
+        count('perJuror', t.perJuror, 1),
       ],
     },
   ],

@@ -35,6 +35,7 @@ export const courtSettings = {
   assign: said('Invitations', 'Needed where the court invites.'),
   assignJurors: said('Jurors for a case', 'So many are invited at once.'),
   answerSeconds: said('Time to answer', 'Who stays silent so long is replaced.'),
+  perJuror: said('Open invitations', 'Of one juror at once.'),
   perJurorPerDay: said('Invitations a day', 'To one juror. Empty: no limit.'),
   deadlineSeconds: said('Deadline', 'A case that is not decided by then is hung. Empty: never.'),
   fallback: said('At the deadline', 'What happens instead of ending without a verdict.'),

@@ -31,6 +31,7 @@ export const courtSettings: Texts['courtSettings'] = {
   assign: ['邀请', '系统邀请时需要。'],
   assignJurors: ['每案人数', '同时邀请的人数。'],
   answerSeconds: ['答复时间', '超过此时间未答复者将被替换。'],
+  perJuror: ['同时邀请数', '每名众裁员。'],
   perJurorPerDay: ['每日邀请数', '每名众裁员。留空：不限。'],
   deadlineSeconds: ['截止时间', '届时未裁决的案件流判。留空：不限。'],
   fallback: ['到期处理', '代替流判的处理方式。'],
