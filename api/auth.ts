@@ -148,5 +148,8 @@ export function personOf(caller: Caller, named: string | undefined, field = 'rev
   return named;
 }
 
+/** Whether this caller may take items from their holders. */
+export const isOperator = ({ role }: Caller): boolean => role === 'supervisor' || role === 'admin';
+
 /** The person that must hold the lease of a token; null: anyone. A reviewer's key can use its own tokens only. */
 export const boundTo = (caller: Caller): string | null => (caller.role === 'reviewer' ? caller.subject : null);

@@ -62,7 +62,7 @@ export function deliveryEndpoints(kind: deliveries.DeliveredKind, delivered: Del
   const list = endpoint(`list${operations}Deliveries`, `GET ${base}/deliveries`, {
     ...shared,
     summary: 'The deliveries of its callback with their outcomes, newest first',
-    roles: ['producer', 'agent'],
+    roles: ['producer', 'agent', 'supervisor'],
     query: Page,
     answers: { 200: pageOf(Delivery) },
     async handle({ ctx, params, query: { limit, cursor } }) {
@@ -77,7 +77,7 @@ export function deliveryEndpoints(kind: deliveries.DeliveredKind, delivered: Del
   const again = endpoint(`redeliver${operations}Delivery`, `POST ${base}/deliveries/{n}/redeliver`, {
     ...shared,
     summary: 'Send it again, with the same message id',
-    roles: ['producer'],
+    roles: ['producer', 'supervisor'],
     params: named.extend({ n: DeliveryNumber }),
     answers: { 202: Delivery },
     async handle({ ctx, params }) {

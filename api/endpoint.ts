@@ -167,8 +167,9 @@ export async function perform(
   return { ...answered, body: scoped(caller, e.scope, answered.body) };
 }
 
-/** Changes that only administrators may make are recorded in the admin log. */
-const changesSettings = (e: AnyEndpoint): boolean => e.method !== 'get' && e.roles?.length === 0;
+/** Changes that only administrators and supervisors may make are recorded in the admin log. */
+const changesSettings = (e: AnyEndpoint): boolean =>
+  e.method !== 'get' && e.roles?.every((role) => role === 'supervisor') === true;
 
 function recorded(e: AnyEndpoint, call: Call<undefined, undefined, undefined>): Promise<Answer<Answers> | Response> {
   const { ctx, caller, params, body, headers } = call;

@@ -19,7 +19,13 @@ interface Shown extends Delivered {
   find(ctx: Context, id: string): Promise<Followed>;
 }
 
-const sharedBy = ({ tag, params, scope, problems, roles = ['producer', 'agent'] }: Omit<Shown, 'one'>) => ({
+const sharedBy = ({
+  tag,
+  params,
+  scope,
+  problems,
+  roles = ['producer', 'agent', 'supervisor'],
+}: Omit<Shown, 'one'>) => ({
   ...{ tag, params, scope, problems, roles },
 });
 

@@ -14,7 +14,9 @@ export const SignInWays = z
 
 export const Session = z
   .object({
-    open: z.boolean().openapi({ description: 'The server requires no key: everyone is an administrator' }),
+    open: z
+      .boolean()
+      .openapi({ description: 'The server requires no key, and none was sent: the caller is an administrator' }),
     role: Role,
     subject: z.string().nullable(),
     queues: z.array(z.string()).nullable(),

@@ -209,7 +209,12 @@ export const CompleteTaskAnswer = z
 
 export const ReleaseTask = z
   .strictObject({
-    logId: z.string().min(1).max(200).optional().openapi({ description: "Administrators: omitted, the user's last" }),
+    logId: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .openapi({ description: "Supervisors and administrators: omitted, the user's last" }),
     reason: Reason.optional(),
   })
   .openapi('ReleaseTask');

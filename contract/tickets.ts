@@ -157,7 +157,9 @@ export const Draft = z.object({ draft: Json, at: z.string() }).openapi('Draft');
 export const Renew = z.strictObject({ token: Token }).openapi('Renew');
 export const Release = z
   .strictObject({
-    token: Token.optional().openapi({ description: 'Left out: an operator takes the ticket away' }),
+    token: Token.optional().openapi({
+      description: 'Left out: a supervisor or an administrator takes the ticket away',
+    }),
     delaySeconds: Seconds.default(0),
     reason: Text.optional(),
     skip: z.boolean().default(false),

@@ -41,7 +41,7 @@ create table api_key (
   constraint api_key_calls_check CHECK ((calls_per_second > 0)),
   constraint api_key_queues_check CHECK ((cardinality(queues) > 0)),
   constraint api_key_reviewer_has_subject CHECK (((role <> 'reviewer'::text) OR (subject IS NOT NULL))),
-  constraint api_key_role_check CHECK ((role = ANY (ARRAY['producer'::text, 'reviewer'::text, 'agent'::text, 'consumer'::text, 'admin'::text])))
+  constraint api_key_role_check CHECK ((role = ANY (ARRAY['producer'::text, 'reviewer'::text, 'agent'::text, 'consumer'::text, 'supervisor'::text, 'admin'::text])))
 );
 CREATE UNIQUE INDEX api_key_newest ON public.api_key USING btree (seq);
 comment on column api_key.issuer is 'The provider at which this person signs in; null: a key that has a text';

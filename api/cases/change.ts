@@ -7,7 +7,7 @@ import { caseById } from '../resources.ts';
 export const patchCase = endpoint('updateCase', 'PATCH /v1/cases/{id}', {
   ...caseById,
   summary: 'Change an open case, also while it is held; a holder who is a party now loses it',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   body: PatchCase,
   answers: { 200: Case },
   problems: ['not_found', 'not_open'],
@@ -19,7 +19,7 @@ export const patchCase = endpoint('updateCase', 'PATCH /v1/cases/{id}', {
 export const resolveCase = endpoint('resolveCase', 'POST /v1/cases/{id}/resolve', {
   ...caseById,
   summary: 'Decided by another system or an operator; its holders are notified',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   body: ResolveCase,
   answers: { 200: Case },
   problems: ['not_found', 'not_open'],
@@ -31,7 +31,7 @@ export const resolveCase = endpoint('resolveCase', 'POST /v1/cases/{id}/resolve'
 export const invalidateCase = endpoint('invalidateCase', 'POST /v1/cases/{id}/invalidate', {
   ...caseById,
   summary: 'No one needs to judge it any more; its holders are notified',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   body: InvalidateCase,
   answers: { 200: Case },
   problems: ['not_found', 'not_open'],

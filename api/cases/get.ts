@@ -15,7 +15,7 @@ export const getCaseEndpoint = endpoint('getCase', 'GET /v1/cases/{id}', {
   ...caseById,
   summary:
     'A case in any state; reviewers see those that they hold or have voted on, before the end without the votes of others',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   answers: { 200: Case },
   handle: async ({ ctx, caller, params: { id } }) => ok(await viewFor(ctx, caller, await cases.get(ctx, id))),
 });
@@ -23,7 +23,7 @@ export const getCaseEndpoint = endpoint('getCase', 'GET /v1/cases/{id}', {
 export const listCasesEndpoint = endpoint('listCases', 'GET /v1/cases', {
   tag: 'Cases',
   summary: 'Cases, newest first; gold is not among them',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: { list: 'court', queue: ({ query }) => query.court },
   query: CaseFilter,
   answers: { 200: pageOf(Case) },
@@ -36,7 +36,7 @@ export const listCasesEndpoint = endpoint('listCases', 'GET /v1/cases', {
 export const listVotes = endpoint('listVotes', 'GET /v1/cases/{id}/votes', {
   ...caseById,
   summary: 'Its votes, newest first; late votes that were recorded do not count',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   query: Page,
   answers: { 200: pageOf(Vote) },
   handle: ({ ctx, params: { id }, query: { limit, cursor } }) =>

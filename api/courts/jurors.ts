@@ -20,7 +20,7 @@ export const putJurorsEndpoint = endpoint('putJurors', 'PUT /v1/courts/{court}/j
 export const getJurorEndpoint = endpoint('getJuror', 'GET /v1/courts/{court}/jurors/{juror}', {
   ...courtByName,
   summary: "How many cases and votes the court's limits leave a juror, other accounts of the person included",
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   params: CourtJurorParam,
   answers: { 200: CourtJuror },
   async handle({ ctx, caller, params: { court: name, juror: named } }) {

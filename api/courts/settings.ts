@@ -52,7 +52,7 @@ export const putCourtEndpoint = endpoint('putCourt', 'PUT /v1/courts/{court}', {
 export const getCourtEndpoint = endpoint('getCourt', 'GET /v1/courts/{court}', {
   ...courtByName,
   summary: 'A court and its settings',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   answers: { 200: Court },
   handle: async ({ api, ctx, caller, params }) => ok(view(api, await courts.get(ctx, params.court), caller)),
 });
@@ -72,7 +72,7 @@ export const deleteCourtEndpoint = endpoint('deleteCourt', 'DELETE /v1/courts/{c
 export const listCourtsEndpoint = endpoint('listCourts', 'GET /v1/courts', {
   tag: 'Courts',
   summary: 'All courts, newest first',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   scope: { list: 'name' },
   query: Page,
   answers: { 200: pageOf(Court) },

@@ -38,7 +38,7 @@ function view({ counts, gold, votes_last_hour, wasted_last_hour }: RowOf<'court_
 export const courtStatsEndpoint = endpoint('getCourtStats', 'GET /v1/courts/{court}/stats', {
   ...courtByName,
   summary: 'Figures of a court, exact as of the answer, without gold',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   answers: { 200: CourtStats },
   handle: async ({ ctx, params: { court } }) => ok(view(await stats(ctx, court))),
 });

@@ -19,7 +19,7 @@ const view = (row: deliveries.ListedDelivery) => ({
 export const listDeliveriesEndpoint = endpoint('listDeliveries', 'GET /v1/deliveries', {
   tag: 'Deliveries',
   summary: 'Deliveries of all items, newest first: what is pending, what has failed, and why',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: { list: 'queue', queue: ({ query }) => query.queue },
   query: DeliveryFilter,
   answers: { 200: pageOf(ListedDelivery) },
@@ -32,7 +32,7 @@ export const listDeliveriesEndpoint = endpoint('listDeliveries', 'GET /v1/delive
 export const redeliverEndpoint = endpoint('redeliverDelivery', 'POST /v1/deliveries/{kind}/{itemId}/{n}/redeliver', {
   tag: 'Deliveries',
   summary: 'Send one again, with the same message id',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   scope: { item: ({ params: { kind, itemId } }) => (isItem(kind) ? [kind, itemId] : undefined) },
   params: DeliveryParam,
   answers: { 202: Delivery },

@@ -9,7 +9,7 @@ const DEFAULT_LIMIT = 1_000;
 export const feedEndpoint = endpoint('readFeed', 'GET /v1/feed', {
   tag: 'Feed',
   summary: 'All events of all kinds after a position, one on each line; blank lines are heartbeats',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   scope: 'unbound',
   query: FeedQuery,
   answers: { 200: FeedEventSchema },

@@ -18,7 +18,7 @@ const view = (item: RowOf<'find_items'>) => ({
 export const findItemsEndpoint = endpoint('findItems', 'GET /v1/items', {
   tag: 'Figures',
   summary: 'Tickets, jobs, cases and occurrences of tasks whose id begins like this, in the order of ids',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: { list: 'queue' },
   query: FindFilter,
   answers: { 200: pageOf(FoundItem) },

@@ -21,7 +21,7 @@ const entry = (kind: FigureKind) => (q: RowOf<'overview'>) => ({
 export const overviewEndpoint = endpoint('getOverview', 'GET /v1/overview', {
   tag: 'Figures',
   summary: 'All queues, topics, courts and groups with their counts, newest first: a page of each, or of one kind',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: 'handler',
   query: OverviewFilter,
   answers: { 200: Overview },
@@ -42,7 +42,7 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
   tag: 'Figures',
   summary:
     'Everything that needs attention: long waits, paused queues with work, failed deliveries, parked items, engines out of reach',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: 'unbound',
   answers: { 200: Attention },
   async handle({ ctx }) {

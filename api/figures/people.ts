@@ -51,7 +51,7 @@ function personsOf<T extends Covered & { person: string | null }>(rows: T[]) {
 export const peopleEndpoint = endpoint('getPeopleFigures', 'GET /v1/figures/people', {
   tag: 'Figures',
   summary: 'Figures of each reviewer of a queue, or juror of a court, over time; reviewers see only their own',
-  roles: ['producer', 'agent', 'reviewer'],
+  roles: ['producer', 'agent', 'reviewer', 'supervisor'],
   scope: { queue: ({ query }) => query.queue },
   query: PeopleFilter,
   answers: { 200: People },
@@ -70,7 +70,7 @@ export const peopleEndpoint = endpoint('getPeopleFigures', 'GET /v1/figures/peop
 export const latenessEndpoint = endpoint('getLateness', 'GET /v1/figures/lateness', {
   tag: 'Figures',
   summary: 'The time from availability to the first hand-out of tickets or jobs',
-  roles: ['producer', 'agent', 'consumer'],
+  roles: ['producer', 'agent', 'consumer', 'supervisor'],
   scope: { queue: ({ query }) => query.queue },
   query: LatenessFilter,
   answers: { 200: Lateness },

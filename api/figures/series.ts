@@ -27,7 +27,7 @@ function perStep(samples: Sample[], ...fields: Count[]): (number | null)[] {
 export const figuresEndpoint = endpoint('getFigures', 'GET /v1/figures', {
   tag: 'Figures',
   summary: 'Figures of a queue, topic, court or group over time; sampled once a minute, kept for 30 days',
-  roles: ['producer', 'agent', 'consumer'],
+  roles: ['producer', 'agent', 'consumer', 'supervisor'],
   scope: { queue: ({ query }) => query.queue },
   query: FigureFilter,
   answers: { 200: Figures },

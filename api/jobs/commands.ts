@@ -84,8 +84,9 @@ const command = <S extends z.ZodType>(
   run: (given: Given, command: z.output<S>) => Promise<Answer>,
 ): Command => ({ schema, roles, run });
 
-const BOTH: Role[] = ['producer', 'consumer'];
+const BOTH: Role[] = ['producer', 'consumer', 'supervisor'];
 const CONSUMER: Role[] = ['consumer'];
+const KICKING: Role[] = ['consumer', 'supervisor'];
 
 const addOne = ({ ctx, caller }: Given, job: contract.NewJob) =>
   about(job.id, jobs.add(ctx, job, caller.actor), ({ created }) => ({ already: !created }));
@@ -140,11 +141,11 @@ const bury = command(contract.JobBury, CONSUMER, ({ ctx }, { id, token, priority
   about(id, jobs.bury(ctx, { id, token }, priority)),
 );
 
-const kick = command(contract.JobKick, CONSUMER, async ({ ctx, caller }, { topic, count }) =>
+const kick = command(contract.JobKick, KICKING, async ({ ctx, caller }, { topic, count }) =>
   done({ value: await jobs.kick(ctx, topic, count, caller.actor) }),
 );
 
-const kickOne = command(contract.JobKickOne, CONSUMER, ({ ctx, caller }, { id }) =>
+const kickOne = command(contract.JobKickOne, KICKING, ({ ctx, caller }, { id }) =>
   about(id, jobs.kickOne(ctx, id, caller.actor), (kicked) => ({ value: kicked ? 1 : 0 })),
 );
 
@@ -209,7 +210,7 @@ async function checkJobs(ctx: Context, caller: Caller, { topic, id, jobs = [] }:
 export const jobCommand = endpoint('runJobCommand', 'POST /v1/jobs', {
   tag: 'Jobs',
   summary: 'All commands for jobs: add, pop, finish, delete, touch, release, bury, kick, peek',
-  roles: ['producer', 'consumer'],
+  roles: ['producer', 'consumer', 'supervisor'],
   scope: 'handler',
   document: contract.JobCommand,
   bodyLimit: LARGE_BODY,

@@ -12,7 +12,7 @@ import { jobById, topicByName } from '../resources.ts';
 export const getJob = endpoint('getJob', 'GET /v1/jobs/{id}', {
   ...jobById,
   summary: 'A job in any state',
-  roles: ['producer', 'consumer'],
+  roles: ['producer', 'consumer', 'supervisor'],
   answers: { 200: Job },
   handle: async ({ ctx, params: { id } }) => ok(jobView(await jobs.find(ctx, id))),
 });
@@ -20,7 +20,7 @@ export const getJob = endpoint('getJob', 'GET /v1/jobs/{id}', {
 export const buryJob = endpoint('buryJob', 'POST /v1/jobs/{id}/bury', {
   ...jobById,
   summary: 'Bury an open job without its token, until it is kicked; a reservation ends',
-  roles: ['consumer'],
+  roles: ['consumer', 'supervisor'],
   body: BuryJob,
   answers: { 200: Job },
   problems: ['not_found', 'not_open'],
@@ -32,7 +32,7 @@ export const buryJob = endpoint('buryJob', 'POST /v1/jobs/{id}/bury', {
 export const listTopicJobs = endpoint('listTopicJobs', 'GET /v1/topics/{topic}/jobs', {
   ...topicByName,
   summary: 'The jobs of a topic, newest first',
-  roles: ['producer', 'consumer'],
+  roles: ['producer', 'consumer', 'supervisor'],
   query: JobFilter,
   answers: { 200: pageOf(Job) },
   async handle({ ctx, params: { topic }, query: { limit, cursor, state } }) {
@@ -48,6 +48,6 @@ export const oneJob = itemEndpoints('job', {
   one: 'a job',
   operations: 'Job',
   base: '/v1/jobs/{id}',
-  roles: ['producer', 'consumer'],
+  roles: ['producer', 'consumer', 'supervisor'],
   find: jobs.find,
 });

@@ -23,7 +23,7 @@ export const putScheduleEndpoint = endpoint('putSchedule', 'PUT /v1/topics/{topi
   ...topicByName,
   summary:
     'A periodic job: every so many seconds, or by cron in a time zone; while Temporal is down, 503 and no change',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   params: ScheduleParam,
   body: ScheduleSettings,
   answers: { 200: Schedule },
@@ -33,7 +33,7 @@ export const putScheduleEndpoint = endpoint('putSchedule', 'PUT /v1/topics/{topi
 export const getScheduleEndpoint = endpoint('getSchedule', 'GET /v1/topics/{topic}/schedules/{name}', {
   ...topicByName,
   summary: 'A periodic job',
-  roles: ['producer', 'consumer'],
+  roles: ['producer', 'consumer', 'supervisor'],
   params: ScheduleParam,
   answers: { 200: Schedule },
   problems: ['not_found'],
@@ -43,7 +43,7 @@ export const getScheduleEndpoint = endpoint('getSchedule', 'GET /v1/topics/{topi
 export const listSchedulesEndpoint = endpoint('listSchedules', 'GET /v1/topics/{topic}/schedules', {
   ...topicByName,
   summary: "A topic's periodic jobs, newest first",
-  roles: ['producer', 'consumer'],
+  roles: ['producer', 'consumer', 'supervisor'],
   query: Page,
   answers: { 200: pageOf(Schedule) },
   async handle({ ctx, params: { topic }, query: { limit, cursor } }) {
@@ -55,7 +55,7 @@ export const listSchedulesEndpoint = endpoint('listSchedules', 'GET /v1/topics/{
 export const deleteScheduleEndpoint = endpoint('deleteSchedule', 'DELETE /v1/topics/{topic}/schedules/{name}', {
   ...topicByName,
   summary: 'No further firings; jobs that were added stay. While Temporal is down, 503 and no change',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   params: ScheduleParam,
   answers: { 200: Deleted },
   handle: async ({ ctx, params: { topic, name } }) => ok({ deleted: await schedules.remove(ctx, topic, name) }),

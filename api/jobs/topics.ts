@@ -64,7 +64,7 @@ export const putTopicEndpoint = endpoint('putTopic', 'PUT /v1/topics/{topic}', {
 export const getTopicEndpoint = endpoint('getTopic', 'GET /v1/topics/{topic}', {
   ...topicByName,
   summary: 'A topic and its settings',
-  roles: ['producer', 'consumer'],
+  roles: ['producer', 'consumer', 'supervisor'],
   answers: { 200: Topic },
   problems: ['not_found'],
   handle: async ({ api, ctx, caller, params: { topic } }) =>
@@ -74,7 +74,7 @@ export const getTopicEndpoint = endpoint('getTopic', 'GET /v1/topics/{topic}', {
 export const listTopics = endpoint('listTopics', 'GET /v1/topics', {
   tag: 'Jobs',
   summary: 'All topics, newest first',
-  roles: ['producer', 'consumer'],
+  roles: ['producer', 'consumer', 'supervisor'],
   scope: { list: 'name' },
   query: Page,
   answers: { 200: pageOf(Topic) },
@@ -99,7 +99,7 @@ export const deleteTopicEndpoint = endpoint('deleteTopic', 'DELETE /v1/topics/{t
 export const topicStatsEndpoint = endpoint('getTopicStats', 'GET /v1/topics/{topic}/stats', {
   ...topicByName,
   summary: 'Counts of jobs by state, exact as of the answer',
-  roles: ['producer', 'consumer'],
+  roles: ['producer', 'consumer', 'supervisor'],
   answers: { 200: TopicStats },
   problems: ['not_found'],
   async handle({ ctx, params: { topic } }) {

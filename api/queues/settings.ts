@@ -36,7 +36,7 @@ export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
 export const getQueueEndpoint = endpoint('getQueue', 'GET /v1/queues/{queue}', {
   ...queueByName,
   summary: 'A queue and its settings',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   answers: { 200: Queue },
   problems: ['not_found'],
   async handle({ api, ctx, caller, params: { queue: name } }) {
@@ -47,7 +47,7 @@ export const getQueueEndpoint = endpoint('getQueue', 'GET /v1/queues/{queue}', {
 export const listQueuesEndpoint = endpoint('listQueues', 'GET /v1/queues', {
   tag: 'Queues',
   summary: 'All ticket queues, newest first; with figures if asked for',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   scope: { list: 'name' },
   query: QueueFilter,
   answers: { 200: pageOf(ListedQueue) },
@@ -79,7 +79,7 @@ const pausing = (paused: boolean) =>
   endpoint(paused ? 'pauseQueue' : 'resumeQueue', `POST /v1/queues/{queue}/${paused ? 'pause' : 'resume'}`, {
     ...queueByName,
     summary: paused ? 'Hand nothing out; holders go on' : 'Hand out again',
-    roles: [],
+    roles: ['supervisor'],
     answers: { 200: Queue },
     problems: ['not_found'],
     handle: async ({ api, ctx, caller, params: { queue: name } }) =>

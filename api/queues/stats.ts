@@ -7,7 +7,7 @@ import { queueByName } from '../resources.ts';
 export const queueStatsEndpoint = endpoint('getQueueStats', 'GET /v1/queues/{queue}/stats', {
   ...queueByName,
   summary: 'Counts by state, exact as of the answer',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   answers: { 200: QueueStats },
   problems: ['not_found'],
   async handle({ ctx, params: { queue } }) {

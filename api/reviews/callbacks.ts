@@ -18,7 +18,7 @@ import { reviewById } from '../resources.ts';
 export const reviewCallback = endpoint('addReviewCallback', 'POST /v1/reviews/{id}/callbacks', {
   ...reviewById,
   summary: 'Receive the callback of an audit of the text, a picture or a reply; or several, all of them or none',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   body: SentCallbacks,
   document: OneOrSeveralCallbacks,
   answers: { 200: CallbackAnswer.or(CallbackResults), 202: CallbackAnswer.or(CallbackResults) },
@@ -37,7 +37,7 @@ export const reviewCallback = endpoint('addReviewCallback', 'POST /v1/reviews/{i
 export const pictureCallback = endpoint('addPictureCallback', 'POST /v1/pictures/{pictureId}/callbacks', {
   tag: 'Reviews',
   summary: 'The same where only the id of the picture is known',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: 'unbound',
   params: PictureParam,
   body: PictureCallback,

@@ -54,7 +54,7 @@ function withRecords(lines: LogLine[], record: ReviewRecord): LineView[] {
 export const getReviewEndpoint = endpoint('getReview', 'GET /v1/reviews/{id}', {
   ...reviewById,
   summary: 'A review with the statuses that audits gave it',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   answers: { 200: Review },
   handle: async ({ ctx, params: { id } }) => ok(reviewOf(await reviews.get(ctx, id))),
 });
@@ -62,7 +62,7 @@ export const getReviewEndpoint = endpoint('getReview', 'GET /v1/reviews/{id}', {
 export const listReviewsEndpoint = endpoint('listReviews', 'GET /v1/reviews', {
   tag: 'Reviews',
   summary: 'All reviews, newest first',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: 'unbound',
   query: Page,
   answers: { 200: pageOf(Review) },
@@ -73,7 +73,7 @@ export const listReviewsEndpoint = endpoint('listReviews', 'GET /v1/reviews', {
 export const reviewLogEndpoint = endpoint('listReviewLog', 'GET /v1/reviews/{id}/log', {
   ...reviewById,
   summary: 'Every callback and edit with its outcome, oldest first',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   query: Page,
   answers: { 200: pageOf(ReviewLogLine) },
   async handle({ ctx, params: { id }, query: { limit, cursor } }) {
@@ -87,7 +87,7 @@ export const reviewLogEndpoint = endpoint('listReviewLog', 'GET /v1/reviews/{id}
 export const reviewStatsEndpoint = endpoint('getReviewStats', 'GET /v1/review-stats', {
   tag: 'Reviews',
   summary: 'Lines in the logs of all reviews on a day, by outcome',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: 'unbound',
   query: ReviewStatsFilter,
   answers: { 200: ReviewStats },
@@ -97,7 +97,7 @@ export const reviewStatsEndpoint = endpoint('getReviewStats', 'GET /v1/review-st
 export const reviewStoresEndpoint = endpoint('getReviewStores', 'GET /v1/reviews/{id}/stores', {
   ...reviewById,
   summary: 'The three stores as they are, and whether they agree',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   answers: { 200: ReviewStores },
   async handle({ ctx, params: { id } }) {
     const { record, version, index, base, in_step } = await reviews.stores(ctx, id);

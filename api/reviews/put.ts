@@ -8,7 +8,7 @@ import { reviewOf } from './get.ts';
 export const putReviewEndpoint = endpoint('putReview', 'PUT /v1/reviews/{id}', {
   ...reviewById,
   summary: "The author's review: created, or edited in its place among the callbacks",
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   body: PutReview,
   bodyLimit: LARGE_BODY,
   answers: { 200: Review, 201: Review },

@@ -18,7 +18,7 @@ const AVAILABLE_MS = 1_000;
 export const streamEndpoint = endpoint('openStream', 'GET /v1/stream', {
   tag: 'Streams',
   summary: 'Server-sent events: lease_lost and changed for a reviewer or juror; these, available and stats for a queue',
-  roles: ['reviewer', 'agent', 'producer'],
+  roles: ['reviewer', 'agent', 'producer', 'supervisor'],
   scope: 'handler',
   takesTicket: true,
   query: z.object({
@@ -100,7 +100,7 @@ export const streamTicketEndpoint = endpoint('addStreamTicket', 'POST /v1/stream
   tag: 'Streams',
   summary:
     "A ticket that stands for my key in an event stream's URL: to be used within 60 s, then while its stream lasts and 10 minutes longer",
-  roles: ['reviewer', 'agent', 'producer', 'consumer'],
+  roles: ['reviewer', 'agent', 'producer', 'consumer', 'supervisor'],
   scope: 'any',
   answers: { 201: z.object({ ticket: z.string(), expiresAt: z.string() }) },
   async handle({ ctx, caller }) {

@@ -86,7 +86,7 @@ export const metricsEndpoint = endpoint('getMetrics', 'GET /metrics', {
 export const nodesEndpoint = endpoint('listNodes', 'GET /v1/nodes', {
   tag: 'System',
   summary: 'The processes that are alive',
-  roles: ['producer', 'reviewer', 'agent', 'consumer'],
+  roles: ['producer', 'reviewer', 'agent', 'consumer', 'supervisor'],
   scope: 'unbound',
   answers: {
     200: z.object({ items: z.array(z.object({ id: z.string(), url: z.string().nullable(), seenAt: z.string() })) }),

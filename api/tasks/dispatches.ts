@@ -13,7 +13,7 @@ import {
 import { instantOf, taskOf } from '../../domain/tasks.ts';
 import { invalid } from '../../services/shared/problems.ts';
 import * as dispatches from '../../services/tasks/dispatches.ts';
-import { personOf } from '../auth.ts';
+import { isOperator, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { listed } from '../paging.ts';
 
@@ -56,15 +56,15 @@ export const completeTaskEndpoint = endpoint('completeTask', 'POST /v1/clients/{
 
 export const releaseTaskEndpoint = endpoint('releaseTask', 'POST /v1/clients/{uid}/release', {
   tag: 'Tasks',
-  summary: 'Give my last task back; an administrator without a log id takes it back',
-  roles: ['reviewer', 'agent'],
+  summary: 'Give my last task back; a supervisor or administrator without a log id takes it back',
+  roles: ['reviewer', 'agent', 'supervisor'],
   scope: 'unbound',
   params: ClientParam,
   body: ReleaseTask,
   answers: { 200: ReleaseTaskAnswer },
   problems: ['stale_log_id'],
   async handle({ ctx, caller, params, body: { logId = null, reason = null } }) {
-    if (logId === null && caller.role !== 'admin') throw invalid('logId', 'is required');
+    if (logId === null && !isOperator(caller)) throw invalid('logId', 'is required');
     return ok(await dispatches.release(ctx, personOf(caller, params.uid, 'uid'), logId, reason, caller.actor));
   },
 });
@@ -83,7 +83,7 @@ const line = ({ item_id, type, at, data }: dispatches.DispatchLogRow) => ({
 export const dispatchLogEndpoint = endpoint('listDispatches', 'GET /v1/dispatch-log', {
   tag: 'Tasks',
   summary: 'Dispatches, completions and returns, oldest first',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: { task: ({ query }) => query.taskId },
   query: DispatchFilter,
   answers: { 200: pageOf(DispatchLine) },

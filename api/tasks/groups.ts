@@ -15,7 +15,7 @@ export const putGroupEndpoint = endpoint('putGroup', 'PUT /v1/groups/{gid}', {
   ...groupById,
   params: NewGroupParam,
   summary: 'Replace the users of a group; acts from their next pull on',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   body: PutGroup,
   bodyLimit: LARGE_BODY,
   answers: { 200: Group },
@@ -25,7 +25,7 @@ export const putGroupEndpoint = endpoint('putGroup', 'PUT /v1/groups/{gid}', {
 export const changeMembersEndpoint = endpoint('updateGroupMembers', 'POST /v1/groups/{gid}/members', {
   ...groupById,
   summary: 'Add users to a group, and remove others',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   body: ChangeMembers,
   bodyLimit: LARGE_BODY,
   answers: { 200: Group },
@@ -37,7 +37,7 @@ export const changeMembersEndpoint = endpoint('updateGroupMembers', 'POST /v1/gr
 export const getGroupEndpoint = endpoint('getGroup', 'GET /v1/groups/{gid}', {
   ...groupById,
   summary: 'A group and its members',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   answers: { 200: Group },
   problems: ['not_found'],
   handle: async ({ ctx, params: { gid } }) => ok(view(await groups.find(ctx, gid))),
@@ -46,7 +46,7 @@ export const getGroupEndpoint = endpoint('getGroup', 'GET /v1/groups/{gid}', {
 export const listGroupsEndpoint = endpoint('listGroups', 'GET /v1/groups', {
   tag: 'Tasks',
   summary: 'Groups without their members, newest first',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: { list: 'id' },
   query: Page,
   answers: { 200: pageOf(GroupSummary) },

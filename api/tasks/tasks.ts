@@ -44,7 +44,7 @@ const expandedView = (task: TaskRow, { times, moreFrom }: tasks.Occurrences): Ta
 export const addTaskEndpoint = endpoint('addTask', 'POST /v1/tasks', {
   tag: 'Tasks',
   summary: 'A task that clients pull, once or again and again; the same id and content again is the same task',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   scope: { queue: ({ body }) => body.executor },
   body: NewTask,
   takesKey: true,
@@ -60,7 +60,7 @@ export const addTaskEndpoint = endpoint('addTask', 'POST /v1/tasks', {
 export const patchTaskEndpoint = endpoint('updateTask', 'PATCH /v1/tasks/{id}', {
   ...taskById,
   summary: 'Change a task; it acts on what has not been dispatched',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   scope: { queue: ({ body }) => body.executor, ...taskById.scope },
   body: PatchTask,
   answers: { 200: Task },
@@ -72,7 +72,7 @@ export const patchTaskEndpoint = endpoint('updateTask', 'PATCH /v1/tasks/{id}', 
 export const deleteTaskEndpoint = endpoint('deleteTask', 'DELETE /v1/tasks/{id}', {
   ...taskById,
   summary: 'No further dispatches; what is with clients may be completed',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   answers: { 200: Task },
   handle: async ({ ctx, caller, params: { id } }) => ok(taskView(await tasks.remove(ctx, id, caller.actor))),
 });
@@ -80,7 +80,7 @@ export const deleteTaskEndpoint = endpoint('deleteTask', 'DELETE /v1/tasks/{id}'
 export const getTaskEndpoint = endpoint('getTask', 'GET /v1/tasks/{id}', {
   ...taskById,
   summary: 'A task, deleted ones too',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   answers: { 200: Task },
   handle: async ({ ctx, params: { id } }) => ok(taskView(await tasks.find(ctx, id))),
 });
@@ -89,7 +89,7 @@ export const listTasksEndpoint = endpoint('listTasks', 'GET /v1/tasks', {
   tag: 'Tasks',
   summary:
     'Tasks that are active in a range of time, by default from seven days ago on; of a user with those of its groups',
-  roles: ['producer', 'agent'],
+  roles: ['producer', 'agent', 'supervisor'],
   scope: { list: 'executor', queue: ({ query }) => query.executor },
   query: TaskFilter,
   answers: { 200: pageOf(Task) },

@@ -11,7 +11,7 @@ const view = viewOf(Template);
 export const addTemplateEndpoint = endpoint('addTemplate', 'POST /v1/templates', {
   tag: 'Tasks',
   summary: 'A template, against which the parameters of tasks are checked',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   scope: 'any',
   body: NewTemplate,
   takesKey: true,
@@ -27,7 +27,7 @@ export const addTemplateEndpoint = endpoint('addTemplate', 'POST /v1/templates',
 export const getTemplateEndpoint = endpoint('getTemplate', 'GET /v1/templates/{id}', {
   tag: 'Tasks',
   summary: 'A template',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   scope: 'any',
   params: TemplateParam,
   answers: { 200: Template },
@@ -38,7 +38,7 @@ export const getTemplateEndpoint = endpoint('getTemplate', 'GET /v1/templates/{i
 export const patchTemplateEndpoint = endpoint('updateTemplate', 'PATCH /v1/templates/{id}', {
   tag: 'Tasks',
   summary: 'Change a template; tasks keep the version that they were made with',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   scope: 'unbound',
   params: TemplateParam,
   body: PatchTemplate,
@@ -50,7 +50,7 @@ export const patchTemplateEndpoint = endpoint('updateTemplate', 'PATCH /v1/templ
 export const deleteTemplateEndpoint = endpoint('deleteTemplate', 'DELETE /v1/templates/{id}', {
   tag: 'Tasks',
   summary: 'Delete a template that no active task uses',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   scope: 'unbound',
   params: TemplateParam,
   answers: { 200: Deleted },
@@ -64,7 +64,7 @@ export const deleteTemplateEndpoint = endpoint('deleteTemplate', 'DELETE /v1/tem
 export const listTemplatesEndpoint = endpoint('listTemplates', 'GET /v1/templates', {
   tag: 'Tasks',
   summary: 'Templates, newest first',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   scope: 'any',
   query: Page,
   answers: { 200: pageOf(Template) },

@@ -51,7 +51,7 @@ export const explain = endpoint('explainClaim', 'POST /v1/queues/{queue}/explain
   ...queueByName,
   tag: 'Tickets',
   summary: 'Explain why a claim gets nothing, or whether it would get a ticket and how many go before it',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   scope: {
     ...queueByName.scope,
     item: ({ body: { ticket } }) => (ticket === undefined ? undefined : ['ticket', ticket]),

@@ -19,7 +19,7 @@ const Invalidated = z.object({ invalidated: Whole, skipped: Whole });
 export const resolveTicket = endpoint('resolveTicket', 'POST /v1/tickets/{id}/resolve', {
   ...ticketById,
   summary: 'Decided by another system or an operator, in any open state',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   body: Resolve,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
@@ -32,7 +32,7 @@ export const resolveTicket = endpoint('resolveTicket', 'POST /v1/tickets/{id}/re
 export const resolveTickets = endpoint('resolveTickets', 'POST /v1/tickets/resolve', {
   tag: 'Tickets',
   summary: 'The same for up to 1,000 tickets, each with its own outcome, or for the open ones of a subject',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   scope: {
     queue: ({ body }) => body.filter?.queue,
     item: ({ body: { items } }) => items && ['ticket', ...items.map(({ id }) => id)],
@@ -60,7 +60,7 @@ export const resolveTickets = endpoint('resolveTickets', 'POST /v1/tickets/resol
 export const invalidateTicket = endpoint('invalidateTicket', 'POST /v1/tickets/{id}/invalidate', {
   ...ticketById,
   summary: 'No one needs to decide it any more; a holder is notified',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   body: Invalidate,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],
@@ -72,7 +72,7 @@ export const invalidateTicket = endpoint('invalidateTicket', 'POST /v1/tickets/{
 export const invalidateSubject = endpoint('invalidateSubject', 'POST /v1/tickets/invalidate', {
   tag: 'Tickets',
   summary: 'The same for the open tickets of a subject, in one queue or in all',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   scope: { queue: ({ body }) => body.filter.queue },
   body: InvalidateSubject,
   answers: { 200: Invalidated },
@@ -86,7 +86,7 @@ export const invalidateTickets = endpoint('invalidateTickets', 'POST /v1/queues/
   ...queueByName,
   tag: 'Tickets',
   summary: 'The same for many: by id or by filter, with a dry run',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   body: InvalidateMany,
   bodyLimit: LARGE_BODY,
   answers: { 200: Invalidated },

@@ -26,7 +26,7 @@ export const visibleTicket = (ctx: Context, caller: Caller, id: string): Promise
 export const getTicket = endpoint('getTicket', 'GET /v1/tickets/{id}', {
   ...ticketById,
   summary: 'A ticket in any state',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   answers: { 200: Ticket },
   async handle({ ctx, caller, params: { id } }) {
     const item = await visibleTicket(ctx, caller, id);
@@ -38,7 +38,7 @@ export const getTicket = endpoint('getTicket', 'GET /v1/tickets/{id}', {
 export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
   tag: 'Tickets',
   summary: 'Tickets, newest first; reviewer: who holds or decided them',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   scope: { list: 'queue', queue: ({ query }) => query.queue },
   query: TicketFilter,
   answers: { 200: pageOf(Ticket) },

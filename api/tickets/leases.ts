@@ -3,14 +3,14 @@ import { Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import * as leases from '../../services/tickets/leases.ts';
-import { boundTo, type Caller } from '../auth.ts';
+import { boundTo, type Caller, isOperator } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { ticketById } from '../resources.ts';
 
 /** A call without a token is an operator's, which ends the holder's lease. @throws Problem `forbidden` for others */
 function attemptOf(caller: Caller, id: string, token: string | undefined) {
-  if (token === undefined && caller.role !== 'admin')
-    throw new Problem('forbidden', 'without a token this is for operators');
+  if (token === undefined && !isOperator(caller))
+    throw new Problem('forbidden', 'without a token this is for supervisors and administrators');
   return { id, token: token ?? null, subject: boundTo(caller), actor: caller.actor };
 }
 
@@ -30,7 +30,7 @@ export const renewTicket = endpoint('renewTicket', 'POST /v1/tickets/{id}/renew'
 export const releaseTicket = endpoint('releaseTicket', 'POST /v1/tickets/{id}/release', {
   ...ticketById,
   summary: 'Give a ticket back; skip: never offer it to me again',
-  roles: ['reviewer', 'agent'],
+  roles: ['reviewer', 'agent', 'supervisor'],
   body: Release,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open', 'lease_lost'],
@@ -42,7 +42,7 @@ export const releaseTicket = endpoint('releaseTicket', 'POST /v1/tickets/{id}/re
 export const transferTicket = endpoint('transferTicket', 'POST /v1/tickets/{id}/transfer', {
   ...ticketById,
   summary: 'Move an open ticket to another queue; a live lease ends',
-  roles: ['reviewer', 'agent'],
+  roles: ['reviewer', 'agent', 'supervisor'],
   scope: { queue: ({ body }) => body.queue, ...ticketById.scope },
   body: Transfer,
   answers: { 200: Ticket },

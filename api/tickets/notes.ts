@@ -13,7 +13,7 @@ const view = ({ seq, actor, at, text }: RowOf<'item_notes'>) => ({ seq, by: acto
 export const addNote = endpoint('addTicketNote', 'POST /v1/tickets/{id}/notes', {
   ...ticketById,
   summary: 'Leave a note on a ticket in any state; the same words by the same person are one note',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   body: AddNote,
   answers: { 201: Note },
   async handle({ ctx, caller, params: { id }, body: { text, reviewer } }) {
@@ -26,7 +26,7 @@ export const addNote = endpoint('addTicketNote', 'POST /v1/tickets/{id}/notes', 
 export const listNotes = endpoint('listTicketNotes', 'GET /v1/tickets/{id}/notes', {
   ...ticketById,
   summary: 'The notes on a ticket, oldest first',
-  roles: ['producer', 'reviewer', 'agent'],
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   query: Page,
   answers: { 200: pageOf(Note) },
   async handle({ ctx, caller, params: { id }, query: { limit, cursor } }) {

@@ -7,7 +7,7 @@ import { ticketById } from '../resources.ts';
 export const patchTicket = endpoint('updateTicket', 'PATCH /v1/tickets/{id}', {
   ...ticketById,
   summary: 'Change an open ticket, also while held; the very next claim sees it',
-  roles: ['producer'],
+  roles: ['producer', 'supervisor'],
   body: PatchTicket,
   answers: { 200: Ticket },
   problems: ['not_found', 'not_open'],

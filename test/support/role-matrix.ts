@@ -9,33 +9,39 @@ const MATRIX: Record<string, string> = {
   anybody: `
     getSignInWays signIn getLiveness getReadiness getMetrics`,
   admin: `
-    putQueue deleteQueue pauseQueue resumeQueue putTopic deleteTopic putCourt deleteCourt putGoldCases addKey
+    putQueue deleteQueue putTopic deleteTopic putCourt deleteCourt putGoldCases addKey
     listKeys revokeKey listAdminLog`,
+  supervisor: `
+    pauseQueue resumeQueue`,
   producer: `
+    putJurors`,
+  'producer supervisor': `
     addTicket addTickets resolveTickets resolveTicket invalidateTicket invalidateTickets invalidateSubject updateTicket
-    redeliverTicketDelivery putSchedule deleteSchedule putReview redeliverReviewDelivery putJurors addCase
+    redeliverTicketDelivery putSchedule deleteSchedule putReview redeliverReviewDelivery addCase
     addCases updateCase resolveCase invalidateCase redeliverCaseDelivery addTemplate updateTemplate deleteTemplate putGroup updateGroupMembers
     addTask updateTask deleteTask redeliverOccurrenceDelivery redeliverDelivery readFeed`,
-  consumer: `
+  'consumer supervisor': `
     buryJob`,
   'reviewer agent': `
-    claimTickets claimFromQueues decideTicket putTicketDraft getTicketDraft renewTicket releaseTicket transferTicket claimCase castVote
-    renewCase releaseCase declineCase listInvitations pullTask completeTask releaseTask`,
-  'producer agent': `
+    claimTickets claimFromQueues decideTicket putTicketDraft getTicketDraft renewTicket claimCase castVote renewCase releaseCase
+    declineCase listInvitations pullTask completeTask`,
+  'reviewer agent supervisor': `
+    releaseTicket transferTicket releaseTask`,
+  'producer agent supervisor': `
     listTicketEvents getTicketWorkflow listTicketDeliveries getReview addReviewCallback addPictureCallback
     listReviews listReviewLog getReviewStats getReviewStores getReviewWorkflow listReviewDeliveries
     getCourtStats listVotes listCases listCaseEvents getCaseWorkflow listCaseDeliveries getGroup
     listGroups listTasks getTask getOccurrenceWorkflow listOccurrenceEvents listOccurrenceDeliveries
     listDispatches getOverview getAttention findItems listDeliveries`,
-  'producer consumer': `
+  'producer consumer supervisor': `
     runJobCommand getJob listJobEvents getJobWorkflow getTopic listTopics getTopicStats listTopicJobs
     getSchedule listSchedules`,
-  'producer agent consumer': `
+  'producer agent consumer supervisor': `
     getFigures getLateness`,
-  'producer reviewer agent': `
+  'producer reviewer agent supervisor': `
     getQueue listQueues getQueueStats getTicket listTickets addTicketNote listTicketNotes explainClaim
     getCourt listCourts getJuror getCase listTemplates getTemplate getPeopleFigures openStream`,
-  'producer reviewer agent consumer': `
+  'producer reviewer agent consumer supervisor': `
     addStreamTicket getSession signOut listNodes`,
 };
 

@@ -31,6 +31,7 @@ const browser = useBrowser();
 
 test.each<[Role, string[]]>([
   ['admin', ['Reprioritize', 'Release', 'Transfer', 'Resolve', 'Invalidate', 'Add note']],
+  ['supervisor', ['Reprioritize', 'Release', 'Transfer', 'Resolve', 'Invalidate', 'Add note']],
   ['producer', ['Reprioritize', 'Resolve', 'Invalidate', 'Add note']],
   ['agent', ['Add note']],
 ])('S4.9 of a held ticket, a key of role %s is offered what the API lets it do: %s', async (role, expected) => {
@@ -62,6 +63,22 @@ test('S4.9 a consumer sees jobs and what they may do with them, and no ticket, r
   await sees(page, 'Job job-1');
 });
 
+test('S0.11 S4.9 a supervisor pauses a queue on its page, and kicks and buries jobs but does not finish them', async () => {
+  await configure(admin, 'halted', {});
+  const page = await browser.open(`${url}/queues/ticket/halted`, { key: await keyOf('supervisor') });
+  await press(page, 'Pause');
+  await submit(page.getByRole('dialog'), {}, 'Pause');
+  await sees(page, 'halted is paused');
+  expect((await admin.get('/v1/queues/halted')).body.paused).toBe(true);
+  await press(page, 'Resume');
+  await eventually(async () => !(await admin.get('/v1/queues/halted')).body.paused);
+  await admin.post('/v1/jobs', { command: 'add', topic: 'shop', id: 'job-2', body: 1, delay: 600 });
+  await page.goto(`${url}/items/job/job-2`);
+  await page.getByRole('button', { name: 'Kick' }).waitFor();
+  const offered = await page.getByRole('main').getByRole('button').allTextContents();
+  expect(offered.filter((label) => label !== 'Ask')).toEqual(['Kick', 'Bury', 'Delete']);
+});
+
 const MANAGING = ['/settings', '/settings/queues/q', '/keys', '/admin-log'];
 const WATCHING = ['/numbers', '/items/ticket/secret-1', '/queues/ticket/secret', '/deliveries', '/reviews', '/tasks'];
 const SEEN = ['Overview', 'Numbers', 'Search', 'Deliveries', 'Reviews', 'Tasks'];
@@ -69,6 +86,7 @@ const SEEN = ['Overview', 'Numbers', 'Search', 'Deliveries', 'Reviews', 'Tasks']
 test.each<[Role, string[], string[]]>([
   ['reviewer', ['Review desk', 'Jury desk'], [...WATCHING, '/search', '/reviews/any']],
   ['consumer', ['Search'], WATCHING],
+  ['supervisor', [...SEEN, 'Schedules'], []],
   ['producer', [...SEEN, 'Schedules'], []],
   ['agent', SEEN, []],
 ])('S4.9 roles: what a %s sees of the pages that manage', async (role, links, hidden) => {

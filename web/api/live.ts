@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals';
 import type { Schemas } from './client.ts';
 import { report } from './connection.ts';
-import { session } from './session.ts';
+import { mayAct, session } from './session.ts';
 
 export type LiveEvent = Schemas['FeedEvent'];
 
@@ -43,7 +43,7 @@ effect(() => {
 
 function followWhileNeeded(): void {
   const who = session.peek();
-  const mayRead = who && who.queues === null && (who.role === 'admin' || who.role === 'producer');
+  const mayRead = who && who.queues === null && mayAct('producer');
   const wanted = Boolean(mayRead) && listeners.size > 0 && !document.hidden;
   if (!wanted) {
     following?.abort();

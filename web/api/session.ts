@@ -16,11 +16,15 @@ export const signedOut = () => {
 /** Whether the session sees a page. */
 export function maySee(who: Session, { roles, unbound }: PageRoute): boolean {
   if (unbound && who.queues !== null) return false;
-  return roles === 'everybody' || who.role === 'admin' || roles.includes(who.role);
+  return roles === 'everybody' || isAmong(who.role, roles);
 }
 
 /** Whether the session's role may do what the API allows these roles; administrators may do everything. */
 export function mayAct(...roles: Role[]): boolean {
   const role = session.value?.role;
-  return role === 'admin' || (role !== undefined && roles.includes(role));
+  return role !== undefined && isAmong(role, roles);
 }
+
+/** A supervisor may do all that a producer may in the console. */
+const isAmong = (role: Role, roles: readonly Role[]): boolean =>
+  role === 'admin' || roles.includes(role) || (role === 'supervisor' && roles.includes('producer'));

@@ -82,8 +82,8 @@ function JobActions({ job: { id, state }, refresh }: { job: Job; refresh: () => 
   const isReserved = state === 'reserved';
   return (
     <>
-      {mayAct('consumer') && isKickable && <Action {...t.kick} will={t.kickWill} run={send('kick')} />}
-      {mayAct('consumer') && state !== 'buried' && (
+      {mayAct('consumer', 'supervisor') && isKickable && <Action {...t.kick} will={t.kickWill} run={send('kick')} />}
+      {mayAct('consumer', 'supervisor') && state !== 'buried' && (
         <Action {...t.bury} will={isReserved ? t.buryReservedWill : t.buryWill} reason="required" run={bury} />
       )}
       {mayAct('consumer') && (

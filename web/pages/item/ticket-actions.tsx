@@ -22,7 +22,7 @@ export function TicketActions({ ticket, refresh }: Props) {
   return (
     <>
       {mayAct('producer') && <Reprioritize ticket={ticket} refresh={refresh} />}
-      {mayAct() && holder !== undefined && (
+      {mayAct('supervisor') && holder !== undefined && (
         <Action
           {...t.release}
           will={t.releaseWill(holder)}
@@ -33,7 +33,7 @@ export function TicketActions({ ticket, refresh }: Props) {
           }}
         />
       )}
-      {mayAct() && <Transfer ticket={ticket} refresh={refresh} />}
+      {mayAct('supervisor') && <Transfer ticket={ticket} refresh={refresh} />}
       {mayAct('producer') && <Resolve ticket={ticket} refresh={refresh} />}
       {mayAct('producer') && (
         <Action

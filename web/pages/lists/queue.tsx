@@ -1,9 +1,11 @@
 import { useLocation, useRoute } from 'preact-iso';
+import { api, data } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { ForbiddenPage, Page, Section } from '../../components/page.tsx';
+import { Pause, pauseQueue } from '../../components/pause.tsx';
 import { isListKind, type ListKind, queuePath, READERS } from '../../links.ts';
 import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
@@ -35,11 +37,14 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
   const base = queuePath(kind, queue);
   const filter = filterIn(query, kind);
   useShortcuts([{ key: 'n', does: t.newest, run: () => route(withFilter(base, { ...filter, cursor: '' })) }]);
-  const numbers = mayAct(...routes.numbers.roles) && (
-    <a href={numbersPath({ kind, queue, range: 'day' })}>{t.overTime}</a>
+  const actions = (
+    <>
+      {mayAct(...routes.numbers.roles) && <a href={numbersPath({ kind, queue, range: 'day' })}>{t.overTime}</a>}
+      {kind === 'ticket' && mayAct('supervisor') && <PauseTickets queue={queue} />}
+    </>
   );
   return (
-    <Page title={`${t.queueOf[kind]} ${queue}`} actions={numbers}>
+    <Page title={`${t.queueOf[kind]} ${queue}`} actions={actions}>
       <States kind={kind} queue={queue} chosen={filter.state} />
       <Section
         title={t.kinds[kind]}
@@ -50,6 +55,12 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
       </Section>
     </Page>
   );
+}
+
+function PauseTickets({ queue }: { queue: string }) {
+  const params = { path: { queue } };
+  const found = useResource((signal) => data(api.GET('/v1/queues/{queue}', { params, signal })), [queue]);
+  return <Pause name={queue} found={found} pause={(paused) => pauseQueue(queue, paused)} />;
 }
 
 const GAP_MS = 1_000;

@@ -1,12 +1,12 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, ComponentProps } from 'preact';
 import { useLocation, useRoute } from 'preact-iso';
 import { api, data } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { maySee, session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { ConfirmButton } from '../../components/confirm.tsx';
-import { saidOf } from '../../components/feedback.tsx';
 import { Page } from '../../components/page.tsx';
+import { Pause, pauseQueue } from '../../components/pause.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { changesPath } from '../../links.ts';
 import { routes } from '../../routes.ts';
@@ -23,8 +23,7 @@ export function QueueSettings() {
   const { queue = '' } = useRoute().params;
   const params = { path: { queue } };
   const found = useResource((signal) => data(api.GET('/v1/queues/{queue}', { params, signal })), [queue]);
-  const pause = (paused: boolean) =>
-    data(paused ? api.POST('/v1/queues/{queue}/pause', { params }) : api.POST('/v1/queues/{queue}/resume', { params }));
+  const pause = (paused: boolean) => pauseQueue(queue, paused);
   return (
     <Page title={queue} actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}>
       <Back of={`/v1/queues/${queue}`} paused={found.data?.paused} />
@@ -85,33 +84,18 @@ function Back({ of, paused = false, children }: BackProps) {
   );
 }
 
-interface ActionsProps {
-  name: string;
-  found: { data: { paused: boolean } | undefined; refresh: () => void };
-  pause: (paused: boolean) => Promise<unknown>;
+interface ActionsProps extends ComponentProps<typeof Pause> {
   remove: (name: string) => Promise<unknown>;
 }
 
-function Actions({ name, found: { data: it, refresh }, pause, remove }: ActionsProps) {
+function Actions({ remove, ...paused }: ActionsProps) {
   const t = texts.value.settings;
+  const { name, found } = paused;
   const { route } = useLocation();
-  if (!it) return null;
-  const set = async (paused: boolean) => {
-    await pause(paused);
-    toast(paused ? t.pausedSaid(name) : t.resumedSaid(name));
-    refresh();
-  };
+  if (!found.data) return null;
   return (
     <>
-      {it.paused ? (
-        <button type="button" onClick={() => void set(false).catch((error) => toast(saidOf(error), 'bad'))}>
-          {t.resume}
-        </button>
-      ) : (
-        <ConfirmButton label={t.pause} title={`${t.pause}: ${name}`} run={() => set(true)}>
-          <p>{t.pauseHint(name)}</p>
-        </ConfirmButton>
-      )}
+      <Pause {...paused} />
       <ConfirmButton
         danger
         label={t.delete}

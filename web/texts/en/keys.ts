@@ -3,7 +3,7 @@ import { said } from '../said.ts';
 /** The page of keys. */
 export const keys = {
   lead: 'A key is shown once, when it is made. Docket keeps only its hash.',
-  open: 'This server asks for no key: keys made here count once it is started with DOCKET_AUTH=keys.',
+  open: 'This server asks for no key: a call without one is an administrator’s, one with a key counts as the key’s.',
   none: 'There are no keys yet.',
   create: 'New key',
   make: 'Make the key',
@@ -13,6 +13,7 @@ export const keys = {
     reviewer: 'reviewer: claims and decides as its own subject',
     agent: 'agent: claims and decides for any subject, as an application',
     consumer: 'consumer: takes and finishes jobs',
+    supervisor: 'supervisor: a producer who also pauses, transfers and takes back',
     admin: 'admin: everything',
   },
   subject: said('Subject', 'Whom it speaks for. A reviewer key needs one.'),

@@ -2,7 +2,7 @@ import type { Texts } from '../en.ts';
 
 export const keys: Texts['keys'] = {
   lead: '密钥只在创建时显示一次。Docket 只保存其哈希值。',
-  open: '此服务器不要求密钥：以 DOCKET_AUTH=keys 启动后，此处创建的密钥才生效。',
+  open: '此服务器不要求密钥：不带密钥的调用按管理员处理，带密钥的调用按该密钥处理。',
   none: '还没有密钥。',
   create: '新建密钥',
   make: '创建密钥',
@@ -12,6 +12,7 @@ export const keys: Texts['keys'] = {
     reviewer: 'reviewer：以自己的主体领取和裁定',
     agent: 'agent：作为应用为任意主体领取和裁定',
     consumer: 'consumer：取出和完成作业',
+    supervisor: 'supervisor：除 producer 的权限外，还可暂停、转移和收回',
     admin: 'admin：全部权限',
   },
   subject: ['主体', '密钥代表谁。reviewer 密钥必须填写。'],

@@ -1,0 +1,38 @@
+import { api, data } from '../api/client.ts';
+import { texts } from '../texts/texts.ts';
+import { ConfirmButton } from './confirm.tsx';
+import { saidOf } from './feedback.tsx';
+import { toast } from './toasts.tsx';
+
+interface Props {
+  name: string;
+  found: { data: { paused: boolean } | undefined; refresh: () => void };
+  pause: (paused: boolean) => Promise<unknown>;
+}
+
+export function pauseQueue(queue: string, paused: boolean): Promise<unknown> {
+  const params = { path: { queue } };
+  return data(
+    paused ? api.POST('/v1/queues/{queue}/pause', { params }) : api.POST('/v1/queues/{queue}/resume', { params }),
+  );
+}
+
+/** Pauses a queue or topic, or resumes it. */
+export function Pause({ name, found: { data: it, refresh }, pause }: Props) {
+  const t = texts.value.settings;
+  if (!it) return null;
+  const set = async (paused: boolean) => {
+    await pause(paused);
+    toast(paused ? t.pausedSaid(name) : t.resumedSaid(name));
+    refresh();
+  };
+  return it.paused ? (
+    <button type="button" onClick={() => void set(false).catch((error) => toast(saidOf(error), 'bad'))}>
+      {t.resume}
+    </button>
+  ) : (
+    <ConfirmButton label={t.pause} title={`${t.pause}: ${name}`} run={() => set(true)}>
+      <p>{t.pauseHint(name)}</p>
+    </ConfirmButton>
+  );
+}
