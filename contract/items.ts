@@ -20,6 +20,8 @@ export interface Item {
   id: string;
   queue: string;
   seq: number;
+  /** Jobs: how often this id has begun. */
+  run: number;
   state: CoreState;
   priority: number;
   body: unknown;

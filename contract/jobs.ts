@@ -27,6 +27,9 @@ const Delay = z.number().min(0).max(TEN_YEARS);
 const Ttr = z.number().min(1).max(TEN_YEARS);
 const Count = z.number().int().min(1).max(100);
 
+/** Names one add: repeated with it, the add is the run that it began or met, whatever has become of that. */
+const JobKey = z.string().min(1).max(200);
+
 const AddOne = {
   topic: NewTopic,
   id: NewJobId,
@@ -34,6 +37,7 @@ const AddOne = {
   TTR: Ttr.default(60),
   body: Json,
   priority: JobPriority.default(DEFAULT_PRIORITY),
+  key: JobKey.optional(),
 };
 export const JobAdd = z.strictObject({ command: z.literal('add'), ...AddOne }).openapi('JobAdd');
 export const NewJob = z.strictObject(AddOne).openapi('NewJob');
@@ -66,10 +70,16 @@ export const JobDelete = z.strictObject({ command: z.literal('delete'), id: JobI
 const Held = { id: JobId, token: Token };
 export const JobTouch = z.strictObject({ command: z.literal('touch'), ...Held }).openapi('JobTouch');
 export const JobRelease = z
-  .strictObject({ command: z.literal('release'), ...Held, delay: Delay.default(0), priority: JobPriority.optional() })
+  .strictObject({
+    command: z.literal('release'),
+    ...Held,
+    delay: Delay.default(0),
+    priority: JobPriority.optional(),
+    reason: Reason.optional(),
+  })
   .openapi('JobRelease');
 export const JobBury = z
-  .strictObject({ command: z.literal('bury'), ...Held, priority: JobPriority.optional() })
+  .strictObject({ command: z.literal('bury'), ...Held, priority: JobPriority.optional(), reason: Reason.optional() })
   .openapi('JobBury');
 /** By an operator, without a token. */
 export const BuryJob = z.strictObject({ reason: Reason }).openapi('BuryJob');
@@ -109,6 +119,7 @@ export const Job = z
   .object({
     id: z.string(),
     number: z.number().int(),
+    run: z.number().int(),
     topic: z.string(),
     state: z.enum(JOB_STATES),
     delay: z.number(),
@@ -118,6 +129,7 @@ export const Job = z
     attempts: z.number().int(),
     availableAt: z.string(),
     reservedUntil: z.string().nullable(),
+    lastReason: z.string().nullable().openapi({ description: 'Why it was last given back or buried' }),
     createdAt: z.string(),
   })
   .openapi('Job');
@@ -132,6 +144,9 @@ export const TopicSettings = z
     maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
     paused: z.boolean().default(false),
     push: orNull(Push).default(null),
+    ids: z.enum(['reuse', 'once']).default('reuse').openapi({
+      description: 'once: an id whose job is over is refused; reuse: it begins its next run',
+    }),
     workflow: z.enum(['always', 'when-needed']).default('always').openapi({
       description: 'when-needed: only jobs that wait longer than a second, retry or call back have a workflow',
     }),

@@ -42,13 +42,14 @@ export interface Message {
 }
 
 /** A command that an operator gave in the Temporal UI or CLI. */
-export type Command =
+export type Command = { /** What its workflow knew when the command came. */ version?: number } & (
   | { type: 'invalidate'; reason: string; by: string }
   | { type: 'reprioritize'; priority: number; by: string }
   | { type: 'release'; by: string }
   | { type: 'kick'; by: string }
   /** An invalid command: it only adds an event to the item's history. */
-  | { type: 'refuse'; signal: string; reason: 'unknown_signal' | 'invalid_argument'; detail: string; by: string };
+  | { type: 'refuse'; signal: string; reason: 'unknown_signal' | 'invalid_argument'; detail: string; by: string }
+);
 
 /** The argument of an item's workflow. */
 export interface ItemInput {

@@ -51,6 +51,7 @@ export interface Columns {
   'queue.rules': Rule[];
   'queue.sync': 'subject';
   'queue.push': PushTarget;
+  'queue.ids': 'reuse' | 'once';
   'queue.workflow': 'always' | 'when-needed';
   'resync.what': 'schedule' | 'delivery';
   'review.record': ReviewRecord;
@@ -90,6 +91,7 @@ export interface Columns {
   'driven_part.kind': Kind;
   'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
   'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
+  'finished_run.state': 'settled';
   'finish_jobs.*': Change & Pick<Item, 'settled_token'>;
   'follow_callbacks.*': { position: null } | { position: number; shard: number; review_id: string; received_at: Date };
   'follow_log.*': { position: null } | Line;

@@ -22,12 +22,18 @@ export interface NewItem {
   subject?: string | null;
   /** The caller that adds it. */
   actor: string;
+  /** Jobs: names this add. */
+  key?: string | undefined;
   /** Jobs: length of the body on beanstalkd's wire. */
   bodyBytes?: number;
 }
 
 export const addItems = (db: Mover, kind: Kind, items: NewItem[]) =>
-  db.move('add_items', { kind, items: items.map((item, no) => ({ no, ...item })) });
+  db.move('add_items', {
+    kind,
+    items: items.map((item, no) => ({ no, ...item })),
+    keyed: items.some(({ key }) => key !== undefined),
+  });
 
 export interface Settlement {
   id: string;

@@ -177,6 +177,7 @@ create table event (
   version              bigint,
   token                bytea,
   ends                 integer,
+  no                   bigint,
   constraint event_pkey PRIMARY KEY (kind, item_id, seq)
 )
 with (autovacuum_vacuum_insert_scale_factor=0.2);
@@ -187,6 +188,7 @@ comment on column event.id is 'drawn under the item''s lock by a transaction tha
 comment on column event.version is 'what its workflow must receive from this line on; null: nothing, or it knows already';
 comment on column event.token is 'hash of the lease token that this line grants, or of one that it refuses late; never shown';
 comment on column event.ends is 'seq of the line that granted the lease that this line ends';
+comment on column event.no is 'seq of the item when this was written; null: by an earlier release';
 
 create table exposure (
   court                text collate "C" not null,
@@ -292,6 +294,7 @@ create table item (
   subject              text collate "C",
   synced_with          text collate "C",
   content_version      bigint,
+  run                  integer default 1 not null,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -330,6 +333,7 @@ CREATE INDEX item_subject ON public.item USING btree (subject, created_at, seq) 
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
+comment on column item.end_reason is 'why it ended; of an open job, why it was last given back';
 comment on column item.settled_token is 'hash of the token that settled it';
 comment on column item.lease_seconds is 'a lease time of its own; null: the queue''s';
 comment on column item.body_bytes is 'length of a job''s body as beanstalkd''s protocol sends it';
@@ -342,6 +346,30 @@ comment on column item.slot is 'tickets: which of the holds that its holder may 
 comment on column item.subject is 'tickets: what it is about; several may be about the same';
 comment on column item.synced_with is 'the ticket of the same subject whose decision decided this one, too';
 comment on column item.content_version is 'the version that last changed its body or requirements; null: none since it was added';
+comment on column item.run is 'jobs: how often this id has begun';
+
+create table job_key (
+  id                   text collate "C" not null,
+  key                  text collate "C" not null,
+  run                  integer not null,
+  constraint job_key_pkey PRIMARY KEY (id, key)
+);
+
+create table job_run (
+  number               bigint not null,
+  id                   text collate "C" not null,
+  run                  integer not null,
+  queue                text collate "C" not null,
+  ended_at             timestamp with time zone not null,
+  last_seq             integer not null,
+  settled_token        bytea,
+  record               json not null,
+  constraint job_run_pkey PRIMARY KEY (number)
+);
+CREATE INDEX job_run_ended ON public.job_run USING btree (queue, ended_at, number);
+CREATE UNIQUE INDEX job_run_id ON public.job_run USING btree (id, run);
+comment on column job_run.last_seq is 'number of its last event';
+comment on column job_run.record is 'what the archive keeps of it';
 
 create table juror (
   court                text collate "C" not null,
@@ -534,8 +562,10 @@ create table queue (
   rules                jsonb default '[]'::jsonb not null,
   workflow             text collate "C" default 'always'::text not null,
   sync                 text collate "C",
+  ids                  text collate "C" default 'reuse'::text not null,
   constraint queue_pkey PRIMARY KEY (kind, name),
   constraint queue_deadline_seconds_check CHECK ((deadline_seconds >= (0)::double precision)),
+  constraint queue_ids CHECK ((ids = ANY (ARRAY['reuse'::text, 'once'::text]))),
   constraint queue_kind_check CHECK ((kind = ANY (ARRAY['ticket'::text, 'job'::text, 'case'::text, 'task'::text]))),
   constraint queue_lease_seconds_check CHECK ((lease_seconds > (0)::double precision)),
   constraint queue_level_seconds_check CHECK ((level_seconds > (0)::double precision)),

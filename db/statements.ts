@@ -163,6 +163,7 @@ export interface ItemRow {
   subject: string | null;
   synced_with: string | null;
   content_version: number | null;
+  run: number;
 }
 
 export interface LogShardRow {
@@ -209,6 +210,7 @@ export interface QueueRow {
   rules: Columns['queue.rules'];
   workflow: Columns['queue.workflow'];
   sync: Columns['queue.sync'] | null;
+  ids: Columns['queue.ids'];
 }
 
 export interface ReviewRow {
@@ -411,7 +413,7 @@ export interface Statements {
   drafts_of: { params: { ids: (string | null)[]; person: string }; row: { id: string; draft: unknown; at: Date } };
   forget_drafts: { params: {}; row: never };
   number_events: { params: { limit: number }; row: { numbered: number; newest: number } };
-  feed_page: { params: { after: number; limit: number; bytes: number }; row: { seq: number; kind: Columns['event.kind']; item_id: string; event_seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
+  feed_page: { params: { after: number; limit: number; bytes: number }; row: { seq: number; kind: Columns['event.kind']; item_id: string; no: number | null; event_seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
   follow_log: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; seq: number | null; type: string | null; actor: string | null; at: Date | null; shard: number | null; kind: Columns['item.kind'] | null; id: string | null; queue: string | null; state: Columns['item.state'] | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; optional: boolean | null }, Columns['follow_log.*']> };
   follow_callbacks: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; review_id: string | null; received_at: Date | null; shard: number | null }, Columns['follow_callbacks.*']> };
   mark_gaps: { params: {}; row: { xid: number } };
@@ -426,7 +428,7 @@ export interface Statements {
   waiting_items: { params: {}; row: { n: number } };
   is_followed: { params: {}; row: { followed: boolean } };
   publishing_lag: { params: {}; row: { waiting: number; oldest_seconds: number } };
-  add_items: { params: { kind: string; items: unknown }; row: ItemRow; moves: true };
+  add_items: { params: { kind: string; items: unknown; keyed: boolean }; row: ItemRow; moves: true };
   get_items: { params: { kind: string; ids: (string | null)[] }; row: ItemRow };
   settle_items: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; synced: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null }, Columns['settle_items.*']>; moves: true };
   settle_next: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; next: (string | null)[]; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; advanced: boolean }, Columns['settle_next.*']>; moves: true };
@@ -455,14 +457,18 @@ export interface Statements {
   floor_of_pops: { params: { upTo: number; kind: string; topic: string; priority: number }; row: { floor: number; ms: number } };
   pop_to_push: { params: { topic: string; tokens: (string | null)[]; limit: number }; row: ItemRow; moves: true };
   reserve_job: { params: { number: number; maxBytes?: number | null; token: string; holder: string }; row: ItemRow; moves: true };
+  begin_runs: { params: { jobs: unknown }; row: ItemRow; moves: true };
+  find_run: { params: { topic: string; key?: string | null; id: string }; row: ItemRow & { of_key: number | null; spent: boolean } };
+  finished_run: { params: { id: string; token: string }; row: { id: string; queue: string; state: Columns['finished_run.state'] } };
+  has_begun_since: { params: { id: string; version: number }; row: { has: boolean } };
   finish_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; actors: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null }, Columns['finish_jobs.*']>; moves: true };
-  delete_jobs: { params: { ids: (string | null)[]; actors: (string | null)[]; alsoReserved: (boolean | null)[] }; row: ItemRow; moves: true };
-  release_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; delays: (number | null)[]; priorities: (number | null)[] }; row: ItemRow; moves: true };
-  bury_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; priorities: (number | null)[] }; row: ItemRow; moves: true };
-  bury_open_job: { params: { actor: string; reason: string; id: string }; row: ItemRow; moves: true };
+  delete_jobs: { params: { ids: (string | null)[]; actors: (string | null)[]; alsoReserved: (boolean | null)[]; numbers: (number | null)[] }; row: ItemRow; moves: true };
+  release_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; delays: (number | null)[]; priorities: (number | null)[]; reasons: (string | null)[] }; row: ItemRow; moves: true };
+  bury_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; priorities: (number | null)[]; reasons: (string | null)[] }; row: ItemRow; moves: true };
+  bury_open_job: { params: { reason: string; actor: string; id: string }; row: ItemRow; moves: true };
   return_jobs: { params: { ids: (string | null)[]; tokens: (string | null)[]; undelivered: boolean }; row: ItemRow; moves: true };
   kick_topic: { params: { topic: string; state?: string | null; since?: Date | string | null; limit: number; actor: string }; row: ItemRow & { kicked_from: Columns['kick_topic.kicked_from'] }; moves: true };
-  kick_job: { params: { actor: string; id: string }; row: ItemRow; moves: true };
+  kick_job: { params: { actor: string; id: string; number?: number | null }; row: ItemRow; moves: true };
   jobs_by_number: { params: { numbers: (number | null)[] }; row: ItemRow };
   peek_ready: { params: { topic: string }; row: ItemRow };
   peek_delayed: { params: { topic: string }; row: ItemRow };
@@ -516,6 +522,10 @@ export interface Statements {
   finished_items: { params: { days: number; kind: string; queue: string; state: string; afterAt: Date | string; afterSeq: number; limit: number }; row: { id: string; at: string; seq: number; done: boolean } };
   finished_reviews: { params: { days: number; after: number; limit: number }; row: { id: string; seq: number; done: boolean } };
   finished_tasks: { params: { days: number; afterAt: Date | string; afterSeq: number; limit: number }; row: { id: string; at: string; seq: number; done: boolean } };
+  topics_with_runs: { params: {}; row: { queue: string } };
+  finished_runs: { params: { queue: string; afterAt: Date | string; afterSeq: number; days: number; limit: number }; row: { id: string; at: string; seq: number; done: boolean } };
+  archived_runs: { params: { ids: (string | null)[] }; row: { id: string; seq: number; line: string } };
+  forget_runs: { params: { ids: (string | null)[] }; row: { n: number } };
   forget_items: { params: { kind: string; ids: (string | null)[]; seqs?: (number | null)[] | null }; row: { n: number }; moves: 'unseen' };
   forget_reviews: { params: { ids: (string | null)[]; seqs?: (number | null)[] | null }; row: { n: number } };
   forget_tasks: { params: { ids: (string | null)[]; seqs?: (number | null)[] | null }; row: { n: number }; moves: 'unseen' };
@@ -604,7 +614,7 @@ export interface Statements {
   release_task: { params: { person: string; token?: string | null; comment?: string | null; actor: string }; row: Narrowed<Nullable<ItemRow> & { outcome: string; log_id: string | null; released_at: Date | null; current: string | null }, Columns['release_task.*']>; moves: true };
   dispatch_log: { params: { person?: string | null; taskId?: string | null; from: Date | string; afterMicros?: number | null; afterItem?: string | null; afterSeq?: number | null; limit: number }; row: { item_id: string; seq: number; type: Columns['dispatch_log.type']; at: Date; micros: number; data: Columns['dispatch_log.data'] } };
   completions_of: { params: { id: string }; row: { uid: string; logId: string; completedAt: string; result: unknown } };
-  put_topic: { params: { topic: string; maxAttempts?: number | null; paused: boolean; push?: unknown; workflow: string }; row: QueueRow };
+  put_topic: { params: { topic: string; maxAttempts?: number | null; paused: boolean; push?: unknown; workflow: string; ids: string }; row: QueueRow };
   pause_topic: { params: { seconds: number; topic: string }; row: QueueRow };
   push_topics: { params: {}; row: { name: string; push: Columns['push_topics.push'] } };
   topic_counts: { params: { topic?: string | null }; row: { queue: string; what: string; n: number } };

@@ -18,6 +18,7 @@ export function jobView(item: Item) {
   return {
     id: item.id,
     number: item.seq,
+    run: item.run,
     topic: item.queue,
     state: wordIn(words, item.state),
     delay: item.delay_seconds,
@@ -27,6 +28,7 @@ export function jobView(item: Item) {
     attempts: item.attempts,
     availableAt: item.available_at.toISOString(),
     reservedUntil: item.expires_at?.toISOString() ?? null,
+    lastReason: item.end_reason,
     createdAt: item.created_at.toISOString(),
   };
 }
@@ -79,8 +81,8 @@ export const job = defineKind({
       ...stays('held', 'parked', 'refused'),
     },
     buried: { reserved: 'held', kicked: 'ready', ...ends, ...stays('buried', 'refused') },
-    settled: stays('settled', 'refused'),
-    invalidated: stays('invalidated', 'refused'),
+    settled: { created: ['ready', 'delayed'], ...stays('settled', 'refused') },
+    invalidated: { created: ['ready', 'delayed'], ...stays('invalidated', 'refused') },
   },
   leased: 'one',
   workflow: untilItsEnd('job'),

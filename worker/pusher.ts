@@ -146,7 +146,7 @@ export class Pusher {
       const body = JSON.stringify({ type: 'job', version: job.version, job: jobView(job) });
       const timeoutMs = Math.max((job.lease_seconds ?? 0) * 1000 - MARGIN_MS, MARGIN_MS);
       const wait = { timeoutMs, gone: this.#closing.signal };
-      const message = { url, secret, id: messageIdOf(`job/${job.id}`), body };
+      const message = { url, secret, id: messageIdOf(`job/${job.id}/${job.seq}`), body };
       const answer = await post(message, this.#ctx.config.privateCallbacks, wait).catch((error: Error) => error);
       // the receiver may still be working on it: the job is pushed again after its TTR
       if (answer instanceof Error && this.#closing.signal.aborted) return;

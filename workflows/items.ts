@@ -119,7 +119,8 @@ function listen(run: Run): void {
   const signals = signalsOf(run.kind);
   const obeyLater = (command: Command) => {
     run.signals++;
-    run.commands.push(command);
+    // it is not carried out on a later run of the id
+    run.commands.push({ ...command, ...(run.snapshot && { version: run.snapshot.version }) });
   };
   /** Runs that began before such signals were noted have dropped them, and must do so when they are replayed. */
   const refuse = (...refused: Parameters<typeof refusalOf>) => {

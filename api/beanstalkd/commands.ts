@@ -82,12 +82,12 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
   },
 
   async release(session, { number, priority, delay }) {
-    const item = await withReservation(session, number, (held) => jobs.release(session.ctx, held, delay, priority));
+    const item = await withReservation(session, number, (held) => jobs.release(session.ctx, held, delay, { priority }));
     return item ? (item.state === 'buried' ? 'BURIED\r\n' : 'RELEASED\r\n') : NOT_FOUND;
   },
 
   async bury(session, { number, priority }) {
-    const item = await withReservation(session, number, (held) => jobs.bury(session.ctx, held, priority));
+    const item = await withReservation(session, number, (held) => jobs.bury(session.ctx, held, { priority }));
     return item ? 'BURIED\r\n' : NOT_FOUND;
   },
 

@@ -58,8 +58,8 @@ async function about<T>(
 
 /** The answer to a batch: one result for each of its commands. */
 async function batch(answers: Promise<Answer>[]): Promise<Answer> {
-  const results = (await Promise.all(answers)).map(({ success, error, id, code }) => ({
-    ...{ success, error, id },
+  const results = (await Promise.all(answers)).map(({ success, error, id, code, run }) => ({
+    ...{ success, error, id, run },
     ...(code ? { code } : {}),
   }));
   return { ...done(), success: results.every((r) => r.success), results };
@@ -89,7 +89,7 @@ const CONSUMER: Role[] = ['consumer'];
 const KICKING: Role[] = ['consumer', 'supervisor'];
 
 const addOne = ({ ctx, caller }: Given, job: contract.NewJob) =>
-  about(job.id, jobs.add(ctx, job, caller.actor), ({ created }) => ({ already: !created }));
+  about(job.id, jobs.add(ctx, job, caller.actor), ({ created, run }) => ({ already: !created, run }));
 
 const add = command(contract.JobAdd, BOTH, (given, { command: _, ...job }) => addOne(given, job));
 
@@ -133,12 +133,12 @@ const touch = command(contract.JobTouch, CONSUMER, ({ ctx }, { id, token }) =>
   about(id, jobs.touch(ctx, { id, token }), ({ expires_at }) => ({ reservedUntil: expires_at?.toISOString() ?? null })),
 );
 
-const release = command(contract.JobRelease, CONSUMER, ({ ctx }, { id, token, delay, priority }) =>
-  about(id, jobs.release(ctx, { id, token }, delay, priority)),
+const release = command(contract.JobRelease, CONSUMER, ({ ctx }, { id, token, delay, priority, reason }) =>
+  about(id, jobs.release(ctx, { id, token }, delay, { priority, reason })),
 );
 
-const bury = command(contract.JobBury, CONSUMER, ({ ctx }, { id, token, priority }) =>
-  about(id, jobs.bury(ctx, { id, token }, priority)),
+const bury = command(contract.JobBury, CONSUMER, ({ ctx }, { id, token, priority, reason }) =>
+  about(id, jobs.bury(ctx, { id, token }, { priority, reason })),
 );
 
 const kick = command(contract.JobKick, KICKING, async ({ ctx, caller }, { topic, count }) =>

@@ -19,6 +19,8 @@ export type EventRow = Row<
   'kind' | 'item_id' | 'type' | 'actor',
   'seq' | 'at',
   {
+    /** Null: by an earlier release. */
+    no: number | null;
     /** Hash of the token that the line grants, hex. */
     token: string | null;
     /** The line that granted what this one ends. */
@@ -71,7 +73,7 @@ export interface History extends Facts {
 
 const QUERIES: Record<Exclude<keyof Facts, 'running'>, string> = {
   items: `select kind, id, queue, state, version, body, result, delay_seconds, ended_at from item`,
-  events: `select kind, item_id, seq, type, actor, at, encode(token, 'hex') as token, ends from event order by kind, item_id, seq`,
+  events: `select kind, item_id, no, seq, type, actor, at, encode(token, 'hex') as token, ends from event order by kind, item_id, seq`,
   leases: `select token, kind, item_id, slot, granted_at, ended_at, why from lease order by granted_at, ended_at`,
   votes: `select token, case_id, juror, option, counted from vote`,
   cases: `select id, tally, winner from case_file`,

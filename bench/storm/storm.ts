@@ -57,6 +57,7 @@ export async function storm(o: StormOptions): Promise<StormResult> {
   const journal = new Journal(o.journal);
   const receiver = new Receiver(() => journal.now());
   const workload = new Workload({
+    keys: o.from === undefined,
     ...{ journal, roll: dice(o.seed + 1), callback: await receiver.listen() },
     servers: (['api-1', 'api-2'] as const).map((api) => ({
       http: () => world.url(api),

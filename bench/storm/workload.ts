@@ -16,13 +16,16 @@ export class Workload {
   readonly roll: () => number;
   readonly callback: { url: string; secret: string };
   readonly servers: { http: () => string; tcp: () => number }[];
+  /** Whether adds of jobs have keys, which releases before 0.3 refuse. */
+  readonly keys: boolean;
   draining = false;
   over = false;
   readonly #loops: Promise<void>[] = [];
   readonly #underWay = new Set<Promise<unknown>>();
   #drawn = 0;
 
-  constructor(o: Pick<Workload, 'journal' | 'roll' | 'callback' | 'servers'>) {
+  constructor(o: Pick<Workload, 'keys' | 'journal' | 'roll' | 'callback' | 'servers'>) {
+    this.keys = o.keys;
     this.journal = o.journal;
     this.roll = o.roll;
     this.callback = o.callback;

@@ -87,7 +87,7 @@ begin
   return query
   with pull as materialized (
     select p.person, p.uid, p.token, p.excluded, p.nth, count(*) over (partition by i.id)::integer as n, i.id, i.queue,
-           i.body, i.event_seq, v_now + make_interval(secs => t.answer_seconds) as until, t.dispatch,
+           i.body, i.seq as number, i.event_seq, v_now + make_interval(secs => t.answer_seconds) as until, t.dispatch,
            json_build_object('logId', p.token, 'person', p.person, 'uid', p.uid, 'params', i.body) as data
       from (select *, row_number() over (partition by pick order by no) as nth
               from unnest(p_pulls) with ordinality as s (person, uid, token, excluded, explain, pick, no)) p
@@ -101,8 +101,8 @@ begin
     insert into taken_task select person, id from pull where dispatch = 'blocking' on conflict do nothing
   ), lines as (
     -- of several dispatches of one occurrence all but the last, which is written with its row
-    insert into event (kind, item_id, seq, type, actor, at, data)
-    select 'task', id, event_seq + nth, 'dispatched', uid, v_now, data from pull where nth < n order by nth
+    insert into event (kind, item_id, no, seq, type, actor, at, data)
+    select 'task', id, number, event_seq + nth, 'dispatched', uid, v_now, data from pull where nth < n order by nth
   ), handed as (
     update item i
        set capacity = i.capacity - p.n, attempts = i.attempts + p.n, wake_at = least(i.wake_at, p.until),

@@ -17,20 +17,23 @@ $$;
 -- p_skip         never offered to this person again
 -- p_undelivered  the hand-out never reached the caller, so it was no attempt
 -- p_priorities   for each another priority, of jobs, or null
+-- p_reasons      for each why its holder gives it back, or null
 create or replace function give_back(
   p_kind text, p_ids text[], p_tokens text[], p_subject text default null, p_actor text default null,
   p_reason text default null, p_delays double precision[] default null, p_bury boolean default false,
-  p_skip boolean default false, p_undelivered boolean default false, p_priorities bigint[] default null
+  p_skip boolean default false, p_undelivered boolean default false, p_priorities bigint[] default null,
+  p_reasons text[] default null
 ) returns setof item language plpgsql as $$
 begin
   return query with given as materialized (
-    select i.kind, i.id, s.no, s.delay, s.priority, i.deadline_at,
+    select i.kind, i.id, s.no, s.delay, s.priority, s.reason, i.deadline_at,
            q.escalations, q.rules,
            coalesce(i.callback, q.callback) is not null as deliver,
            case when p_bury then 'buried'
                 when i.attempts >= q.max_attempts and not p_undelivered then exhausted_state(i.kind)
                 when s.delay > 0 then 'delayed' else 'ready' end as state
-      from unnest(p_ids, p_tokens, p_delays, p_priorities) with ordinality as s (id, token, delay, priority, no)
+      from unnest(p_ids, p_tokens, p_delays, p_priorities, p_reasons)
+             with ordinality as s (id, token, delay, priority, reason, no)
       join item i on i.kind = p_kind and i.id = s.id and is_live(i, coalesce(s.token, i.lease_id), p_subject)
      cross join lateral (select * from queue where kind = i.kind and name = i.queue offset 0) q
      order by i.id for update of i
@@ -48,7 +51,7 @@ begin
          delay_seconds = coalesce(g.delay, i.delay_seconds), attempts = i.attempts - p_undelivered::integer,
          priority = coalesce(g.priority, i.priority), rank = coalesce(g.priority, i.rank),
          skipped = case when p_skip and not i.holder = any (i.skipped) then i.skipped || i.holder else i.skipped end,
-         rules_due_at = case when g.rules <> '[]' then g.now end,
+         rules_due_at = case when g.rules <> '[]' then g.now end, end_reason = coalesce(g.reason, i.end_reason),
          buried_seq = g.buried_seq, deadline_at = g.deadline,
          lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
          wake_at = case when g.state <> 'dead' then item_wake(g.state, g.back_at, null, g.deadline,
@@ -60,7 +63,7 @@ begin
          last_event = case when g.state in ('dead', 'buried') then g.state
                            when p_skip then 'skipped' else 'released' end, last_actor = coalesce(p_actor, i.holder),
          last_data = json_strip_nulls(json_build_object(
-           'reviewer', case when i.kind = 'ticket' then i.holder end, 'reason', p_reason,
+           'reviewer', case when i.kind = 'ticket' then i.holder end, 'reason', coalesce(g.reason, p_reason),
            'delaySeconds', nullif(g.delay, 0), 'priority', case when not p_bury then g.priority end,
            'attempts', case when g.state = 'dead' then i.attempts end))
     from numbered g
@@ -73,16 +76,18 @@ end $$;
 -- p_results                of items that are settled
 -- p_queue                  only in this one; null: in any
 -- p_also_held              for each, whether also while it is held; null: yes
+-- p_numbers                for each, only if this is its number: it may have begun anew under its id; null: whatever it is
 create or replace function end_items(
   p_kind text, p_ids text[], p_state text, p_actor text, p_reason text, p_actors text[] default null,
-  p_results text[] default null, p_queue text default null, p_also_held boolean[] default null
+  p_results text[] default null, p_queue text default null, p_also_held boolean[] default null,
+  p_numbers bigint[] default null
 ) returns setof item language plpgsql as $$
 begin
   return query with wanted as materialized (
     select i.kind, i.id, coalesce(p_actor, s.actor) as actor, s.result::json as result,
            coalesce(i.callback, q.callback) is not null as deliver, clock_timestamp() as now
-      from unnest(p_ids, p_actors, p_results, p_also_held) as s (id, actor, result, also_held)
-      join item i on i.kind = p_kind and i.id = s.id and i.ended_at is null
+      from unnest(p_ids, p_actors, p_results, p_also_held, p_numbers) as s (id, actor, result, also_held, number)
+      join item i on i.kind = p_kind and i.id = s.id and i.ended_at is null and (s.number is null or i.seq = s.number)
      cross join lateral (select * from queue where kind = i.kind and name = i.queue offset 0) q
      where (p_queue is null or i.queue = p_queue) and (i.state <> 'held' or s.also_held is not false)
      -- in the order of ids, as everywhere, so that two bulk calls cannot deadlock

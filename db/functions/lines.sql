@@ -7,11 +7,11 @@ create or replace function earlier_lines(p_kind text, p_lines item_line[], p_typ
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   if cardinality(p_lines) = 1 then return; end if;
-  insert into event (kind, item_id, seq, type, actor, at, data)
-  select p_kind, l.id, i.event_seq + l.nth, p_type, l.actor, p_now, l.data from (
+  insert into event (kind, item_id, no, seq, type, actor, at, data)
+  select p_kind, l.id, i.seq, i.event_seq + l.nth, p_type, l.actor, p_now, l.data from (
       select *, row_number() over (partition by id order by no) as nth, count(*) over (partition by id) as n
         from unnest(p_lines) with ordinality as s (id, actor, data, done, no)) l
-   cross join lateral (select event_seq from item where kind = p_kind and id = l.id offset 0) i
+   cross join lateral (select seq, event_seq from item where kind = p_kind and id = l.id offset 0) i
    where l.nth < l.n order by l.no;
 end $$;
 

@@ -7,8 +7,8 @@
 create or replace function log_item_insert() returns trigger language plpgsql as $$
 begin
   with logged as (
-    insert into event (kind, item_id, seq, type, actor, at, data, version)
-    select kind, id, event_seq, last_event, last_actor, updated_at, last_data, version from new_item
+    insert into event (kind, item_id, no, seq, type, actor, at, data, version)
+    select kind, id, seq, event_seq, last_event, last_actor, updated_at, last_data, version from new_item
   )
   insert into tally_line (kind, queue, what, n)
   select kind, queue, state, count(*) from new_item group by kind, queue, state;
@@ -22,7 +22,7 @@ declare
   v_noticed boolean;
 begin
   with pair as materialized (
-    select n.kind, n.id, n.queue, n.state, n.version, n.event_seq, n.last_event, n.last_actor, n.last_data,
+    select n.kind, n.id, n.seq as no, n.queue, n.state, n.version, n.event_seq, n.last_event, n.last_actor, n.last_data,
            n.updated_at, n.lease_id, o.queue as old_queue, o.state as old_state, o.holder as old_holder,
            n.event_seq > o.event_seq as logged, n.version > o.version as versioned,
            n.lease_id is not null and n.lease_id is distinct from o.lease_id as granted,
@@ -30,8 +30,8 @@ begin
       -- full, because that cannot become a nested loop: the plan made for one row is kept for a thousand
       from new_item n full join old_item o on o.kind = n.kind and o.id = n.id
   ), logged as (
-    insert into event (kind, item_id, seq, type, actor, at, data, version, token, ends)
-    select kind, id, event_seq, last_event, last_actor, updated_at, last_data,
+    insert into event (kind, item_id, no, seq, type, actor, at, data, version, token, ends)
+    select kind, id, no, event_seq, last_event, last_actor, updated_at, last_data,
            -- what its own workflow asked for (`docket.received_by`), that has received already
            case when versioned and id is distinct from current_setting('docket.received_by', true) then version end,
            case when granted then token_hash(lease_id) end,

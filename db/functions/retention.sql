@@ -59,6 +59,9 @@ begin
     delete from lease where kind = 'case' and item_id = any (v_ids);
   elsif p_kind = 'task' then
     delete from lease where kind = 'task' and item_id = any (v_ids);
+  elsif p_kind = 'job' then
+    delete from job_run where id = any (v_ids);
+    delete from job_key where id = any (v_ids);
   end if;
   perform forget_rows(p_kind, v_ids);
   return cardinality(v_ids);
@@ -109,14 +112,17 @@ create or replace function is_over(t task, p_before timestamptz) returns boolean
      and not exists (select from item o where o.kind = 'task' and o.id > t.id || '/' and o.id < t.id || '0')
 $$;
 
-create or replace function forget_log(p_kind text, p_ids text[]) returns void language plpgsql
-set enable_seqscan = off as $$
+-- p_to  for each the number of the last line that goes; null: all go
+create or replace function forget_log(p_kind text, p_ids text[], p_to integer[] default null) returns void
+language plpgsql set enable_seqscan = off as $$
 declare
   v_events bigint[];
 begin
   -- the sequencer's lock (db/functions/feed.sql): it must not give a position to what is being cleared
   perform pg_advisory_xact_lock(7236003);
-  with gone as (delete from event where kind = p_kind and item_id = any (p_ids) returning id)
+  with gone as (
+    delete from event e using unnest(p_ids, p_to) as s (id, upto)
+     where e.kind = p_kind and e.item_id = s.id and (s.upto is null or e.seq <= s.upto) returning e.id)
   select array_agg(id) into v_events from gone;
   delete from feed where event_id = any (v_events);
   delete from delivery where kind = p_kind and item_id = any (p_ids);
@@ -131,10 +137,12 @@ begin
 end $$;
 
 -- The history of an item or review for the archive, as the API shows it.
-create or replace function archived_events(p_kind text, p_id text) returns json language sql stable as $$
+-- p_after, p_to  only the lines of these numbers, the first one excluded
+create or replace function archived_events(p_kind text, p_id text, p_after integer default -1, p_to integer default null)
+returns json language sql stable as $$
   select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'actor', actor, 'at', iso_time(at), 'data', data)
                            order by seq), '[]')
-    from event where kind = p_kind and item_id = p_id
+    from event where kind = p_kind and item_id = p_id and seq > p_after and (p_to is null or seq <= p_to)
 $$;
 
 create or replace function archived_deliveries(p_kind text, p_id text) returns json language sql stable as $$

@@ -151,12 +151,13 @@ end $$;
 create or replace function log_review(p_id text, p_after integer) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
-  insert into event (kind, item_id, seq, type, actor, at, data)
-  select 'review', review_id, seq, outcome, actor, applied_at,
-         json_build_object('kind', kind, 'targetId', nullif(target_id, ''), 'status', status,
-                           'auditTime', audit_text(audit_time), 'callbackId', callback_id,
-                           'reason', reason, 'before', before, 'after', after)
-    from review_callback where review_id = p_id and seq > p_after order by seq;
+  insert into event (kind, item_id, no, seq, type, actor, at, data)
+  select 'review', p_id, r.seq, c.seq, c.outcome, c.actor, c.applied_at,
+         json_build_object('kind', c.kind, 'targetId', nullif(c.target_id, ''), 'status', c.status,
+                           'auditTime', audit_text(c.audit_time), 'callbackId', c.callback_id,
+                           'reason', c.reason, 'before', c.before, 'after', c.after)
+    from review r join review_callback c on c.review_id = r.id
+   where r.id = p_id and c.seq > p_after order by c.seq;
   insert into tally_line (kind, queue, what, n)
   select 'review', to_char(applied_at at time zone 'UTC', 'YYYY-MM-DD'), outcome, count(*)
     from review_callback where review_id = p_id and seq > p_after group by 2, 3;
@@ -253,8 +254,8 @@ begin
   v_review.callback := p_callback;
   if v_created then
     -- the log begins with what comes later, so this line has the number before
-    insert into event (kind, item_id, seq, type, actor, at, data)
-    values ('review', p_id, 0, 'created', p_actor, v_review.updated_at,
+    insert into event (kind, item_id, no, seq, type, actor, at, data)
+    values ('review', p_id, v_review.seq, 0, 'created', p_actor, v_review.updated_at,
             json_build_object('kind', null, 'targetId', null, 'status', null, 'auditTime', null,
                               'callbackId', null, 'reason', null, 'before', null, 'after', v_review.record));
   else

@@ -17,41 +17,48 @@ deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_r
 -- One row per item of the JSON array :items; ids that exist already are left out of the answer, so that
 -- a repeat changes nothing. json, not jsonb: bodies keep their text. An item without an id is named
 -- after its queue and number, which are drawn in the order of the array; a number whose name is taken is
--- passed over.
-insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires,
-                  base_requires, rules_due_at, exclude, callback, subject,
-                  own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
-                  lease_seconds, delay_seconds, body_bytes,
-                  event_seq, last_event, last_actor, last_data, updated_at)
-select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
-       item_rank(:kind, x.priority, t.available_at, q.level_seconds, false),
-       coalesce(x.body, 'null'), decode(x.hash, 'hex'),
-       r.requires, r.requires, case when q.rules <> '[]' then t.now end,
-       array(select json_array_elements_text(x.exclude)),
-       x.callback, x.subject, x."deadlineSeconds" is not null, nextval('item_version'),
-       t.created_at, t.available_at, t.available_at, t.deadline_at,
-       item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
-       x."leaseSeconds", x."delaySeconds", x."bodyBytes",
-       1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
-  from (select numbered.*,
-               case when id is null then free_number(:kind, queue) else nextval('item_seq_seq') end as seq from (
-          select * from json_to_recordset(:items::json) as x (
-            no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
-            callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision,
-            "createdAt" timestamptz, "leaseSeconds" double precision, "bodyBytes" integer, actor text, subject text)
-           order by no) numbered) x
-  join queue q on q.kind = :kind and q.name = x.queue
- cross join (select clock_timestamp() as now) c
- cross join lateral (
-   select c.now, date_trunc('milliseconds', coalesce(x."createdAt", c.now)) as created_at,
-          coalesce(x."createdAt", c.now) + make_interval(secs => x."delaySeconds") as available_at,
-          coalesce(x."createdAt", c.now)
-            + make_interval(secs => coalesce(x."deadlineSeconds", q.deadline_seconds)) as deadline_at) t
- cross join lateral (select array(select json_array_elements_text(x.requires)) as requires) r
- cross join lateral (select case when t.available_at > t.now then 'delayed' else 'ready' end as state) s
- order by x.no
-on conflict (kind, id) do nothing
-returning *;
+-- passed over. The key of an add goes with the run that it began (db/functions/job-runs.sql).
+with added as (
+  insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires,
+                    base_requires, rules_due_at, exclude, callback, subject,
+                    own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
+                    lease_seconds, delay_seconds, body_bytes,
+                    event_seq, last_event, last_actor, last_data, updated_at)
+  select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
+         item_rank(:kind, x.priority, t.available_at, q.level_seconds, false),
+         coalesce(x.body, 'null'), decode(x.hash, 'hex'),
+         r.requires, r.requires, case when q.rules <> '[]' then t.now end,
+         array(select json_array_elements_text(x.exclude)),
+         x.callback, x.subject, x."deadlineSeconds" is not null, nextval('item_version'),
+         t.created_at, t.available_at, t.available_at, t.deadline_at,
+         item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
+         x."leaseSeconds", x."delaySeconds", x."bodyBytes",
+         1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
+    from (select numbered.*,
+                 case when id is null then free_number(:kind, queue) else nextval('item_seq_seq') end as seq from (
+            select * from json_to_recordset(:items::json) as x (
+              no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
+              callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision,
+              "createdAt" timestamptz, "leaseSeconds" double precision, "bodyBytes" integer, actor text, subject text)
+             order by no) numbered) x
+    join queue q on q.kind = :kind and q.name = x.queue
+   cross join (select clock_timestamp() as now) c
+   cross join lateral (
+     select c.now, date_trunc('milliseconds', coalesce(x."createdAt", c.now)) as created_at,
+            coalesce(x."createdAt", c.now) + make_interval(secs => x."delaySeconds") as available_at,
+            coalesce(x."createdAt", c.now)
+              + make_interval(secs => coalesce(x."deadlineSeconds", q.deadline_seconds)) as deadline_at) t
+   cross join lateral (select array(select json_array_elements_text(x.requires)) as requires) r
+   cross join lateral (select case when t.available_at > t.now then 'delayed' else 'ready' end as state) s
+   order by x.no
+  on conflict (kind, id) do nothing
+  returning *
+), keyed as (
+  insert into job_key (id, key, run)
+  select a.id, x.key, 1 from added a join json_to_recordset(:items::json) as x (id text, key text) on x.id = a.id
+   where :keyed and x.key is not null
+)
+select * from added;
 
 -- name: get_items
 select * from item where kind = :kind and id = any (:ids::text[]);

@@ -64,6 +64,26 @@ update item i
  where i.kind = t.kind and i.id = t.id
 returning i.*;
 
+-- name: begin_runs
+-- moves
+select * from begin_runs(:jobs::json);
+
+-- name: find_run
+-- not null: spent
+-- The newest run of a job's id, with the run that an add of this key began or met.
+select i.*, k.run as of_key, is_spent(i.queue, :topic) as spent
+  from item i left join job_key k on k.id = i.id and k.key = :key?
+ where i.kind = 'job' and i.id = :id;
+
+-- name: finished_run
+-- not null: state
+-- An earlier run that this token finished.
+select id, queue, 'settled' as state from job_run where id = :id and settled_token = token_hash(:token);
+
+-- name: has_begun_since
+-- not null: has
+select has_begun_since(:id, :version) as has;
+
 -- name: finish_jobs
 -- moves
 select {published}, settled_token from finish_jobs(:ids, :tokens, :actors);
@@ -71,24 +91,28 @@ select {published}, settled_token from finish_jobs(:ids, :tokens, :actors);
 -- name: delete_jobs
 -- moves
 -- In any open state; :alsoReserved false: not while it is reserved (beanstalkd).
-select * from end_items('job', :ids, 'invalidated', null, 'deleted', p_actors => :actors, p_also_held => :alsoReserved);
+select * from end_items('job', :ids, 'invalidated', null, 'deleted', p_actors => :actors, p_also_held => :alsoReserved,
+                        p_numbers => :numbers);
 
 -- name: release_jobs
 -- moves
 -- Gives reserved jobs back after their delays (seconds), with another priority where one is given. Those whose topic
 -- allows no further attempt are buried instead, in the order of the call.
-select * from give_back('job', :ids, :tokens, p_delays => :delays, p_priorities => :priorities);
+select * from give_back('job', :ids, :tokens, p_delays => :delays, p_priorities => :priorities,
+                        p_reasons => :reasons);
 
 -- name: bury_jobs
 -- moves
 -- Puts reserved jobs aside until they are kicked, in the order of the call, with another priority where one is given.
-select * from give_back('job', :ids, :tokens, p_reason => 'asked', p_bury => true, p_priorities => :priorities);
+select * from give_back('job', :ids, :tokens, p_reason => 'asked', p_bury => true, p_priorities => :priorities,
+                        p_reasons => :reasons);
 
 -- name: bury_open_job
 -- moves
 -- For an operator, whatever open state it is in: who has it reserved loses it.
 update item i
    set state = 'buried', buried_seq = nextval('item_buried'), wake_at = null, deadline_at = null,
+       end_reason = :reason,
        lease_id = null, holder = null, granted_at = null, expires_at = null,
        version = nextval('item_version'), event_seq = i.event_seq + 1,
        last_event = 'buried', last_actor = :actor, last_data = json_build_object('reason', :reason::text),
@@ -138,6 +162,7 @@ update item i
        last_event = 'kicked', last_actor = :actor, last_data = null, updated_at = t.now
   from (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = :id and i.state in ('buried', 'delayed')
+   and (:number?::bigint is null or i.seq = :number)
 returning i.*;
 
 -- name: jobs_by_number
@@ -168,8 +193,9 @@ select i.seq, i.queue, i.state, i.priority, i.attempts, i.delay_seconds, coalesc
  cross join lateral (
    select count(*) filter (
             where e.type = 'reclaimed' or (e.type = 'buried' and e.actor = 'system'))::integer as timeouts,
-          count(*) filter (where e.type = 'released' and e.data ->> 'reason' is null)::integer as releases,
+          count(*) filter (where e.type = 'released' and coalesce(e.data ->> 'reason', '')
+                                   not in ('undelivered', 'disconnected'))::integer as releases,
           count(*) filter (where e.type = 'buried')::integer as buries,
           count(*) filter (where e.type = 'kicked')::integer as kicks
-     from event e where e.kind = 'job' and e.item_id = i.id) n
+     from event e where e.kind = 'job' and e.item_id = i.id and (e.no = i.seq or i.run = 1)) n
  where i.kind || '' = 'job' and i.seq = :number and i.ended_at is null;

@@ -41,6 +41,35 @@ select t.id, t.start_time::text as at, t.seq, is_over(t, c.at) as done
     order by start_time, seq limit :limit::bigint) t
  order by t.start_time, t.seq;
 
+-- name: topics_with_runs
+-- Topics in which jobs have ended whose ids have begun anew.
+select name as queue from queue where kind = 'job' and exists (select from job_run r where r.queue = name) order by name;
+
+-- name: finished_runs
+-- not null: id, at, seq, done
+-- The next :limit of those that ended before a time; as ids they have their numbers.
+select r.number::text as id, r.ended_at::text as at, r.number as seq,
+       not exists (select from event e
+                    where e.kind = 'job' and e.item_id = r.id and e.seq = r.last_seq and e.id > published_to()) as done
+  from job_run r
+ where r.queue = :queue and (r.ended_at, r.number) > (:afterAt::timestamptz, :afterSeq::bigint)
+   and r.ended_at < clock_timestamp() - make_interval(secs => :days * 86400::double precision)
+ order by r.ended_at, r.number limit :limit::bigint;
+
+-- name: archived_runs
+-- not null: id, seq, line
+-- bytes: line
+select r.number::text as id, r.last_seq as seq,
+       left(r.record::text, -1) || ', "events": ' || archived_events('job', r.id, p.last_seq, r.last_seq) || '}' as line
+  from job_run r
+ cross join lateral (
+   select coalesce(max(b.last_seq), 0) as last_seq from job_run b where b.id = r.id and b.run < r.run) p
+ where r.number = any (:ids::text[]::bigint[]) order by r.number;
+
+-- name: forget_runs
+-- not null: n
+select forget_runs(:ids::text[]::bigint[]) as n;
+
 -- name: forget_items
 -- moves: unseen
 -- not null: n

@@ -1,11 +1,11 @@
 -- Topics, which are the queues of jobs, and what beanstalkd asks of them, where they are tubes (S3.8).
 
 -- name: put_topic
-insert into queue (kind, name, max_attempts, paused, push, workflow)
-values ('job', :topic, :maxAttempts?, :paused, :push?::jsonb, :workflow)
+insert into queue (kind, name, max_attempts, paused, push, workflow, ids)
+values ('job', :topic, :maxAttempts?, :paused, :push?::jsonb, :workflow, :ids)
 on conflict (kind, name) do update
    set max_attempts = excluded.max_attempts, paused = excluded.paused, push = excluded.push,
-       workflow = excluded.workflow,
+       workflow = excluded.workflow, ids = excluded.ids,
        settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null
 returning *;
 

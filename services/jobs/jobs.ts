@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Item } from '../../contract/items.ts';
 import type { NewJob } from '../../contract/jobs.ts';
+import type { NewItem } from '../../db/items.ts';
 import { columnsOf, type RowOf } from '../../db/pool.ts';
 import { isFinal, stateWord } from '../../domain/items.ts';
 import { bodyBytes } from '../../domain/jobs.ts';
@@ -9,7 +10,7 @@ import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { BY_ID, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { addOnce, Problem } from '../shared/problems.ts';
+import { ADDS, Problem, sameContent } from '../shared/problems.ts';
 import { contentHash, isSettledBy } from '../shared/tokens.ts';
 import { MOST_TOGETHER, type Reservation } from './popping.ts';
 
@@ -26,36 +27,57 @@ const DRAWS = 100;
 /** Jobs that one statement kicks, which bounds how long it locks. */
 const KICKED_TOGETHER = 1_000;
 
-/**
- * Adds a job once: the same id with the same content is the existing job.
- * @throws Problem `id_conflict` when the id stands for other content
- */
-export async function add(ctx: Context, { id, ...job }: NewJob, actor: string) {
-  const hash = contentHash(job);
-  return addOnce(
-    { what: 'job', id, hash },
-    () => insert(ctx, id, hash, job, actor),
-    () => items.get(ctx, 'job', id),
-  );
+interface Added {
+  item: Item;
+  /** Which run of its id it is. */
+  run: number;
+  /** False: it was there, or an add with its key has been there. */
+  created: boolean;
 }
 
+/**
+ * Adds a job. While the id's run is open, the same content is that run; where it is over, the next one begins (S3.1,
+ * S3.2). An add whose key is known is the run that had it first.
+ * @throws Problem `id_conflict` when the id stands for other content, or its topic takes an id once
+ */
+export async function add(ctx: Context, { id, key, ...job }: NewJob, actor: string): Promise<Added> {
+  const hash = contentHash(job);
+  const row = { ...rowOf(job, actor), id, hash, key };
+  await queues.ensure(ctx, 'job', job.topic);
+  for (let pass = 0; pass < ADDS; pass++) {
+    const item = (await items.add(ctx, 'job', row)) ?? (await begins(ctx)(row));
+    if (item) return { item, run: item.run, created: true };
+    const [found] = await ctx.db.run('find_run', { id, key, topic: job.topic });
+    if (!found) continue;
+    if (found.of_key !== null) return { item: found, run: found.of_key, created: false };
+    if (!isFinal(found.state)) return { item: sameContent(found, 'job', id, hash), run: found.run, created: false };
+    if (found.spent) throw new Problem('id_conflict', `job ${id} ${endOf(found)}: its topic takes an id once`);
+  }
+  throw new Problem('unavailable', `job ${id} comes and goes, try again`);
+}
+
+const endOf = ({ state, ended_at }: Item) => `${stateWord('job', state)} at ${ended_at?.toISOString()}`;
+
+const begins = perContext(({ db }) =>
+  together((jobs: (NewItem & { id: string })[]) => db.move('begin_runs', { jobs })),
+);
+
 /** Adds a job without an id: it is named `topic:number`. */
-export async function put(ctx: Context, job: Omit<NewJob, 'id'>, actor: string): Promise<Item> {
+export async function put(ctx: Context, job: Omit<NewJob, 'id' | 'key'>, actor: string): Promise<Item> {
+  await queues.ensure(ctx, 'job', job.topic);
   for (let draw = 0; draw < DRAWS; draw++) {
-    const item = await insert(ctx, null, randomBytes(32).toString('hex'), job, actor);
+    const hash = randomBytes(32).toString('hex');
+    const item = await items.add(ctx, 'job', { ...rowOf(job, actor), id: null, hash });
     if (item) return item;
   }
   throw new Error(`no free number for a job of ${job.topic}`);
 }
 
-async function insert(ctx: Context, id: string | null, hash: string, job: Omit<NewJob, 'id'>, actor: string) {
-  await queues.ensure(ctx, 'job', job.topic);
-  return items.add(ctx, 'job', {
-    ...{ id, hash, actor, queue: job.topic, priority: job.priority, body: job.body },
-    ...{ delaySeconds: job.delay, leaseSeconds: job.TTR, bodyBytes: bodyBytes(job.body).length },
-    ...{ requires: [], exclude: [], callback: null, deadlineSeconds: null, createdAt: null },
-  });
-}
+const rowOf = (job: Omit<NewJob, 'id' | 'key'>, actor: string) => ({
+  ...{ actor, queue: job.topic, priority: job.priority, body: job.body },
+  ...{ delaySeconds: job.delay, leaseSeconds: job.TTR, bodyBytes: bodyBytes(job.body).length },
+  ...{ requires: [], exclude: [], callback: null, deadlineSeconds: null, createdAt: null },
+});
 
 const byNumber = perContext(({ db }) =>
   shareRows((numbers: number[]) => db.run('jobs_by_number', { numbers }), {
@@ -71,7 +93,9 @@ export async function find(ctx: Context, job: JobRef): Promise<Item> {
   return item ?? unknown(job);
 }
 
-const idOf = async (ctx: Context, job: JobRef) => (typeof job === 'string' ? job : (await find(ctx, job)).id);
+/** The id that a call means, and, where it said a number, that: the id may begin anew meanwhile. */
+const meant = async (ctx: Context, job: JobRef): Promise<{ id: string; number: number | null }> =>
+  typeof job === 'string' ? { id: job, number: null } : { id: (await find(ctx, job)).id, number: job };
 
 function unknown(job: JobRef): never {
   throw new Problem('not_found', `there is no job ${job}`);
@@ -108,13 +132,16 @@ export async function finish(ctx: Context, id: string, token: string | null, act
   }
   const existing = await find(ctx, id);
   if (token === null || isSettledBy(existing, token)) return existing;
+  const [earlier] = await ctx.db.run('finished_run', { id, token });
+  if (earlier) return earlier;
   return explain(ctx, { id, token });
 }
 
 const removals = perContext(({ db }) =>
-  together((all: { id: string; actor: string; alsoReserved: boolean }[]) =>
-    db.move('delete_jobs', columnsOf(all, { ids: 'id', actors: 'actor', alsoReserved: 'alsoReserved' })),
-  ),
+  together((all: { id: string; number: number | null; actor: string; alsoReserved: boolean }[]) => {
+    const columns = { ids: 'id', numbers: 'number', actors: 'actor', alsoReserved: 'alsoReserved' } as const;
+    return db.move('delete_jobs', columnsOf(all, columns));
+  }),
 );
 
 /**
@@ -124,9 +151,9 @@ const removals = perContext(({ db }) =>
  * @throws Problem `not_found`
  */
 export async function remove(ctx: Context, job: JobRef, actor: string, alsoReserved: boolean) {
-  const id = await idOf(ctx, job);
-  const removed = await removals(ctx)({ id, actor, alsoReserved });
-  if (!removed) await find(ctx, id);
+  const named = await meant(ctx, job);
+  const removed = await removals(ctx)({ ...named, actor, alsoReserved });
+  if (!removed) await find(ctx, job);
   return removed;
 }
 
@@ -134,11 +161,22 @@ export async function remove(ctx: Context, job: JobRef, actor: string, alsoReser
 export const touch = async (ctx: Context, held: Reservation): Promise<Item> =>
   (await items.renew(ctx, 'job', { ...held, subject: null })) ?? explain(ctx, held);
 
+/** How a reserved job is given back: with another priority, and why. */
+interface GivenBack {
+  priority?: number | undefined;
+  reason?: string | undefined;
+}
+
+const givenBack = (all: (Reservation & GivenBack)[]) => ({
+  ...columnsOf(all, { ids: 'id', tokens: 'token' }),
+  priorities: all.map(({ priority }) => priority ?? null),
+  reasons: all.map(({ reason }) => reason ?? null),
+});
+
 const releases = perContext(({ db }) =>
-  together((all: (Reservation & { delaySeconds: number; priority: number | null })[]) => {
-    const columns = { ids: 'id', tokens: 'token', delays: 'delaySeconds', priorities: 'priority' } as const;
-    return db.move('release_jobs', columnsOf(all, columns));
-  }),
+  together((all: (Reservation & GivenBack & { delaySeconds: number })[]) =>
+    db.move('release_jobs', { ...givenBack(all), delays: all.map(({ delaySeconds }) => delaySeconds) }),
+  ),
 );
 
 /**
@@ -146,18 +184,16 @@ const releases = perContext(({ db }) =>
  * @returns the job as it is now: buried where its topic allows no further attempt
  * @throws as `finish`
  */
-export const release = async (ctx: Context, held: Reservation, delaySeconds: number, priority: number | null = null) =>
-  (await releases(ctx)({ ...held, delaySeconds, priority })) ?? explain(ctx, held, 'released');
+export const release = async (ctx: Context, held: Reservation, delaySeconds: number, how: GivenBack = {}) =>
+  (await releases(ctx)({ ...held, ...how, delaySeconds })) ?? explain(ctx, held, 'released');
 
 const burials = perContext(({ db }) =>
-  together((all: (Reservation & { priority: number | null })[]) =>
-    db.move('bury_jobs', columnsOf(all, { ids: 'id', tokens: 'token', priorities: 'priority' })),
-  ),
+  together((all: (Reservation & GivenBack)[]) => db.move('bury_jobs', givenBack(all))),
 );
 
 /** Buries a reserved job until it is kicked. Repeated, it changes nothing. @throws as `finish` */
-export const bury = async (ctx: Context, held: Reservation, priority: number | null = null): Promise<Item> =>
-  (await burials(ctx)({ ...held, priority })) ?? explain(ctx, held, 'released');
+export const bury = async (ctx: Context, held: Reservation, how: GivenBack = {}): Promise<Item> =>
+  (await burials(ctx)({ ...held, ...how })) ?? explain(ctx, held, 'released');
 
 /**
  * Buries an open job until it is kicked; whoever has it reserved loses it. Repeated, it changes nothing.
@@ -188,9 +224,8 @@ export async function kick({ db }: Context, topic: string, count: number, actor:
 
 /** @returns whether it was buried or delayed. @throws Problem `not_found` */
 export async function kickOne(ctx: Context, job: JobRef, actor: string): Promise<boolean> {
-  const id = await idOf(ctx, job);
-  const kicked = await ctx.db.move('kick_job', { id, actor });
-  if (kicked.length === 0) await find(ctx, id);
+  const kicked = await ctx.db.move('kick_job', { ...(await meant(ctx, job)), actor });
+  if (kicked.length === 0) await find(ctx, job);
   return kicked.length > 0;
 }
 

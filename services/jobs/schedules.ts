@@ -134,14 +134,15 @@ export async function remove(ctx: Context, topic: string, name: string): Promise
   }
 }
 
-/** Adds the job of one firing; its id is made of schedule and instant, so it cannot be added twice. */
+/** Adds the job of one firing; its id, also its key, is made of schedule and instant, so it is one run. */
 export async function addFiring(ctx: Context, topic: string, name: string, at: string): Promise<void> {
   const [row] = await ctx.db.run('get_schedule', { topic, name });
   if (!row) return;
   const { body, ttr: TTR, priority } = row;
-  const job = { topic, id: firingId(topic, name, at), delay: 0, TTR, body, priority } as NewJob;
+  const id = firingId(topic, name, at);
+  const job = { topic, id, key: id, delay: 0, TTR, body, priority } as NewJob;
   await jobs.add(ctx, job, 'schedule').catch((error: unknown) => {
-    // added by an earlier attempt, and the schedule was changed since
+    // added by an earlier release, and the schedule was changed since
     if (!(error instanceof Problem && error.code === 'id_conflict')) throw error;
   });
 }

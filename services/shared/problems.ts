@@ -42,7 +42,7 @@ export function found<T>([row]: T[], missing: string): T {
 }
 
 /** What an add met may be cleared before it is read; that this happens so often in a row is as good as impossible. */
-const ADDS = 10;
+export const ADDS = 10;
 
 /**
  * Adds a record, or finds the one that has its id already: the same one for the same content (S0.9).

@@ -1,6 +1,6 @@
 import type { Command, Kind } from '../../contract/snapshot.ts';
 import { closeItems } from '../../db/items.ts';
-import type { Mover } from '../../db/pool.ts';
+import { type Mover, only } from '../../db/pool.ts';
 import { isFinal } from '../../domain/items.ts';
 import { closeCases } from '../cases/cases.ts';
 import type { Context } from '../shared/context.ts';
@@ -23,7 +23,10 @@ export const carryOut = ({ db }: Pick<Context, 'db'>, kind: Kind, id: string, ke
 
 async function carryOutOnce(tx: Mover, kind: Kind, id: string, command: Command): Promise<void> {
   const refuse = (data: object) => tx.move('note_item', { kind, id, type: 'refused', actor: command.by, data });
-  if (command.type === 'refuse') {
+  const { type, version } = command;
+  const isLate = kind === 'job' && version !== undefined && only(await tx.run('has_begun_since', { id, version })).has;
+  if (isLate && type !== 'refuse') await refuse({ command: type, reason: 'not_open' });
+  else if (command.type === 'refuse') {
     const { signal, reason, detail } = command;
     await refuse({ command: signal, reason, detail });
   } else if (!(await change(tx, kind, id, command))) {

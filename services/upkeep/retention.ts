@@ -106,6 +106,10 @@ async function* walks(ctx: Context): AsyncGenerator<Walk> {
         const days = retentionOf(rules, kind, queue);
         if (days !== null) yield itemsOf(ctx, kind as Kind, queue, state as CoreState, days);
       }
+  for (const { queue } of kinds.includes('job') ? await ctx.db.lists.run('topics_with_runs') : []) {
+    const days = retentionOf(rules, 'job', queue);
+    if (days !== null) yield runsOf(ctx, queue, days);
+  }
   const reviewDays = retentionOf(rules, 'review');
   if (reviewDays !== null) yield reviewsOf(ctx, reviewDays);
   const taskDays = retentionOf(rules, 'task');
@@ -120,6 +124,20 @@ function itemsOf({ db }: Context, kind: Kind, queue: string, state: CoreState, d
     found: pagesOf<Placed>((last) => db.lists.run('finished_items', { ...finished, ...after(last) }), BATCH),
     show: (ids) => db.lists.run('archived_items', { kind, ids, word: wordIn(kindOf(kind).words, state) }),
     forget: (ids, seqs) => db.move('forget_items', { kind, ids, seqs }),
+  };
+}
+
+/** Jobs whose ids have begun anew; the ids here are their numbers. */
+function runsOf({ db }: Context, queue: string, days: number): Walk {
+  return {
+    kind: 'job',
+    of: `earlier runs of ${queue}`,
+    found: pagesOf<Placed>(
+      (last) => db.lists.run('finished_runs', { queue, days, ...after(last), limit: BATCH }),
+      BATCH,
+    ),
+    show: (ids) => db.lists.run('archived_runs', { ids }),
+    forget: (ids) => db.run('forget_runs', { ids }),
   };
 }
 

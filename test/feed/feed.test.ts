@@ -22,6 +22,9 @@ const keyOf = (role: Role, subject: string | null = null) =>
 const of = (lines: FeedEvent[], kind: string, id: string) =>
   lines.filter((line) => line.kind === kind && line.itemId === id);
 
+/** An event's id, whatever its item and number. */
+const ending = (seq: number) => expect.stringMatching(new RegExp(`/\\d+/${seq}$`));
+
 test('S4.8 events of all kinds are in one feed, each item’s as in its own history', async () => {
   await add(api, 'q', { id: 'one', priority: 3 });
   await api.patch('/v1/tickets/one', { body: { text: 'ünï\n"code"' } });
@@ -54,12 +57,12 @@ test('S4.8 events of all kinds are in one feed, each item’s as in its own hist
     const itemId = kind === 'task' ? occurrence : 'one';
     const own = await walk(api, `/v1/${path}/events`, 500);
     expect(own.length, path).toBeGreaterThan(2);
-    const wanted = own.map(({ seq, ...event }: Json) => ({ id: `${kind}/${itemId}/${seq}`, kind, itemId, ...event }));
+    const wanted = own.map(({ seq, ...event }: Json) => ({ id: ending(seq), kind, itemId, ...event }));
     expect(of(lines, kind, itemId).map(({ seq, ...event }) => event)).toEqual(wanted);
   }
   expect(of(lines, 'review', 'one').map((line) => [line.id, line.type])).toEqual([
-    ['review/one/0', 'created'],
-    ['review/one/1', 'applied'],
+    [ending(0), 'created'],
+    [ending(1), 'applied'],
   ]);
 });
 
@@ -75,7 +78,7 @@ test('S4.8 every line of a review’s log is in the feed, with who sent it', asy
   await put(producer, 'rev', { text: { status: 1 } }, 200);
 
   const [created, ...rest] = of(await wholeFeed(api), 'review', 'rev');
-  expect(created).toMatchObject({ id: 'review/rev/0', type: 'created', actor: 'producer-key' });
+  expect(created).toMatchObject({ id: ending(0), type: 'created', actor: 'producer-key' });
   expect(created?.data).toMatchObject({ before: null, after: { text: { status: 1 }, pictures: [{ id: 'rev-pic' }] } });
   const log = await logOf(api, 'rev');
   // of a callback, the feed has the statuses of its target; the log, derived from that, those of all
@@ -88,7 +91,7 @@ test('S4.8 every line of a review’s log is in the feed, with who sent it', asy
   const withoutTargets = ({ before, after, ...data }: Json) => data;
   expect(rest.map((line) => ({ ...line, data: withoutTargets(line.data) }))).toEqual(
     log.map(withoutTargets).map(({ seq, receivedAt, appliedAt, outcome, version, ...data }: Json, n: number) => ({
-      ...{ seq: rest[n]?.seq, id: `review/rev/${seq}`, kind: 'review', itemId: 'rev', type: outcome, at: appliedAt },
+      ...{ seq: rest[n]?.seq, id: ending(seq), kind: 'review', itemId: 'rev', type: outcome, at: appliedAt },
       data,
       actor: outcome === 'edited' ? 'producer-key' : 'agent-key',
     })),

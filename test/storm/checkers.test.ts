@@ -7,7 +7,7 @@ import type { Op, Outcome } from '../../bench/storm/journal.ts';
 // A checker that finds nothing in a bad history would make its zero worth nothing.
 
 const line = (seq: number, type: string, more: Partial<EventRow> = {}): EventRow => ({
-  ...{ kind: 'ticket', item_id: 't', seq, type, actor: 'anna', at: seq * 1_000, token: null, ends: null },
+  ...{ kind: 'ticket', item_id: 't', no: null, seq, type, actor: 'anna', at: seq * 1_000, token: null, ends: null },
   ...more,
 });
 const op = (what: string, args: object, outcome: Outcome = 'ok', more: Partial<Op> = {}): Op => ({

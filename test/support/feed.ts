@@ -66,9 +66,13 @@ export function expectWhole(lines: FeedEvent[], after = 0): void {
   const numbers = new Map<string, number>();
   for (const { id, kind, itemId } of lines) {
     const item = `${kind}/${itemId}`;
-    const number = Number(id.slice(item.length + 1));
+    const [no, number = 0] = id
+      .slice(item.length + 1)
+      .split('/')
+      .map(Number);
     const before = numbers.get(item) ?? (kind === 'review' ? -1 : 0);
-    if (id !== `${item}/${before + 1}`) expect(id, `behind ${item}/${before}`).toBe(`${item}/${before + 1}`);
+    const wanted = `${item}/${no}/${before + 1}`;
+    if (id !== wanted) expect(id, `behind ${item}/${before}`).toBe(wanted);
     numbers.set(item, number);
   }
 }

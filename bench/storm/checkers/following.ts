@@ -1,21 +1,28 @@
-import type { DeliveryRow } from '../facts.ts';
+import type { DeliveryRow, EventRow } from '../facts.ts';
 import { type Checker, countBy, FINAL, groupBy, keyOf, linesOf, verdict } from './checker.ts';
+
+const idOf = ({ kind, item_id, no, seq }: EventRow) => [kind, item_id, ...(no === null ? [] : [no]), seq].join('/');
 
 /** A reader of the feed has every line of the log once, without a gap, each item's in order (S4.8). */
 export const feed: Checker = (history) => {
   const found: string[] = [];
   const last = new Map<string, number>();
   const read = new Set<string>();
+  const known = new Map(history.events.map((event) => [idOf(event), event]));
   history.feed.forEach(({ seq, id }, n) => {
     if (seq !== n + 1) found.push(`position ${n + 1} of the feed is read as ${seq}`);
     if (read.has(id)) found.push(`the feed has ${id} twice`);
     read.add(id);
-    const [, item = '', line] = /^(.*)\/(\d+)$/.exec(id) ?? [];
-    if (Number(line) <= (last.get(item) ?? -1)) found.push(`the feed has ${id} behind line ${last.get(item)}`);
-    last.set(item, Number(line));
+    const line = known.get(id);
+    if (!line) {
+      found.push(`the feed has ${id}, and the log does not`);
+      return;
+    }
+    const item = keyOf(line.kind, line.item_id);
+    if (line.seq <= (last.get(item) ?? -1)) found.push(`the feed has ${id} behind line ${last.get(item)}`);
+    last.set(item, line.seq);
   });
-  const missing = history.events.filter(({ kind, item_id, seq }) => !read.has(`${kind}/${item_id}/${seq}`));
-  found.push(...missing.map(({ kind, item_id, seq }) => `the feed lacks ${kind}/${item_id}/${seq}`));
+  found.push(...[...known.keys()].filter((id) => !read.has(id)).map((id) => `the feed lacks ${id}`));
   return { of: history.events.length, found };
 };
 
@@ -30,6 +37,8 @@ export const log: Checker = (history) => {
     const first = key.startsWith('review/') ? 0 : 1;
     lines.forEach(({ seq, type, kind }, n) => {
       if (seq !== n + first) found.push(`${key}: line ${n + first} is ${seq}`);
+      // a job's next run
+      if (type === 'created') over = false;
       if (over && !AFTER_END.has(type)) found.push(`${key} is ${type} after its end`);
       over ||= (kind === 'ticket' || kind === 'job') && ended.has(type);
     });

@@ -27,7 +27,14 @@ const command = (w: Workload, actor: string, name: string, args: Json) =>
 async function add(w: Workload): Promise<void> {
   const id = w.name('j');
   const delay = w.chance(0.4) ? Math.round(w.roll() * 8_000) / 1000 : 0;
-  await command(w, 'producer', 'add', { topic: w.pick(TOPICS), id, delay, TTR, body: { id } });
+  await command(w, 'producer', 'add', {
+    topic: w.pick(TOPICS),
+    id,
+    ...(w.keys && { key: id }),
+    delay,
+    TTR,
+    body: { id },
+  });
 }
 
 async function remove(w: Workload): Promise<void> {

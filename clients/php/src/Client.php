@@ -50,6 +50,8 @@ final class Client
     }
 
     /**
+     * Adds a job; where the one of this id is over, its next run.
+     *
      * @return bool false: it was there already, with the same content
      * @throws RefusedException when the id stands for another job, or a value is wrong
      */
@@ -60,8 +62,9 @@ final class Client
         float $delay = 0,
         float $ttr = 60,
         int $priority = 1024,
+        ?string $key = null,
     ): bool {
-        $job = new NewJob($topic, $id, $body, $delay, $ttr, $priority);
+        $job = new NewJob($topic, $id, $body, $delay, $ttr, $priority, $key);
         return $this->command('add', $job->jsonSerialize())->any('already') !== true;
     }
 
@@ -74,7 +77,8 @@ final class Client
     public function addMany(iterable $jobs): array
     {
         $results = [];
-        foreach (Batches::of($jobs) as $part) {
+        $rows = array_map(static fn (NewJob $job): array => $job->jsonSerialize(), [...$jobs]);
+        foreach (Batches::of($rows) as $part) {
             $answer = $this->call('add', ['jobs' => $part]);
             if ($answer->any('results') === null) {
                 throw new RefusedException($answer->all);

@@ -6,7 +6,10 @@ namespace Docket;
 
 final class NewJob implements \JsonSerializable
 {
-    /** @param string $id yours and unique: it is what makes a repeat harmless */
+    /**
+     * @param string $id yours
+     * @param ?string $key names one add, so that a repeat of it is one run; made up where it is left out
+     */
     public function __construct(
         public readonly string $topic,
         public readonly string $id,
@@ -14,6 +17,7 @@ final class NewJob implements \JsonSerializable
         public readonly float $delay = 0,
         public readonly float $ttr = 60,
         public readonly int $priority = 1024,
+        public readonly ?string $key = null,
     ) {
     }
 
@@ -27,6 +31,7 @@ final class NewJob implements \JsonSerializable
             'TTR' => $this->ttr,
             'body' => $this->body,
             'priority' => $this->priority,
+            'key' => $this->key ?? bin2hex(random_bytes(16)),
         ];
     }
 }

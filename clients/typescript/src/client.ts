@@ -19,6 +19,8 @@ export type ClientOptions = TransportOptions;
 export type Json = Schemas['JobAdd']['body'];
 /** `id` is yours and unique: it is what makes a repeat harmless. */
 export type NewJob = Omit<Schemas['JobAdd'], 'command'>;
+
+const keyed = (job: NewJob): NewJob => ({ key: crypto.randomUUID(), ...job });
 /** A job in whatever state it is. */
 export type JobView = Schemas['Job'];
 
@@ -78,16 +80,20 @@ export class Client {
     return this.#transport.servers;
   }
 
-  /** @throws RefusedError when the id stands for another job, or a value is wrong */
-  async add(job: NewJob): Promise<{ id: string; already: boolean }> {
-    const answer = await this.#command({ command: 'add', ...job });
-    return { id: job.id, already: answer.already === true };
+  /**
+   * Adds a job; where the one of this id is over, its next run. `key` names the call, so that a repeat of it is one run;
+   * it is made up where it is left out.
+   * @throws RefusedError when the id stands for another job, or a value is wrong
+   */
+  async add(job: NewJob): Promise<{ id: string; already: boolean; run: number }> {
+    const answer = await this.#command({ command: 'add', ...keyed(job) });
+    return { id: job.id, already: answer.already === true, run: Number(answer.run) };
   }
 
   /** Any number of jobs; each succeeds or fails by itself, in the order given. */
   async addMany(jobs: NewJob[]): Promise<AddResult[]> {
     const results: AddResult[] = [];
-    for (const part of batches(jobs)) {
+    for (const part of batches(jobs.map(keyed))) {
       const answer = await this.#call({ command: 'add', jobs: part });
       if (!Array.isArray(answer.results)) throw new RefusedError(answer);
       results.push(...(answer.results as AddResult[]));

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote
+from uuid import uuid4
 
 from .batches import batches
 from .cases import Cases
@@ -18,7 +19,7 @@ from .transport import Answer, Line, Transport
 
 @dataclass(frozen=True)
 class NewJob:
-    """``id`` is yours and unique: it is what makes a repeat harmless."""
+    """``id`` is yours. ``key`` names one add, so that a repeat of it is one run; it is made up where it is left out."""
 
     topic: str
     id: str
@@ -26,6 +27,7 @@ class NewJob:
     delay: float = 0
     ttr: float = 60
     priority: int = 1024
+    key: Optional[str] = None
 
     def as_json(self) -> Dict[str, Any]:
         return {
@@ -35,6 +37,7 @@ class NewJob:
             "TTR": self.ttr,
             "body": self.body,
             "priority": self.priority,
+            "key": self.key or uuid4().hex,
         }
 
 
@@ -104,12 +107,13 @@ class Client:
         return self._transport.servers
 
     def add(
-        self, topic: str, id: str, body: Any, *, delay: float = 0, ttr: float = 60, priority: int = 1024
+        self, topic: str, id: str, body: Any, *, delay: float = 0, ttr: float = 60, priority: int = 1024,
+        key: Optional[str] = None
     ) -> bool:
-        """Adds a job. False: it was there already, with the same content.
+        """Adds a job; where the one of this id is over, its next run. False: it was there already, with the same content.
 
         Raises RefusedError when the id stands for another job, or a value is wrong."""
-        job = NewJob(topic, id, body, delay, ttr, priority)
+        job = NewJob(topic, id, body, delay, ttr, priority, key)
         answer = self._command({"command": "add", **job.as_json()})
         return answer.get("already") is not True
 
