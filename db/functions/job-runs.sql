@@ -51,8 +51,8 @@ create or replace function is_spent(p_before text, p_now text) returns boolean l
   select exists (select from queue where kind = 'job' and name in (p_before, p_now) and ids = 'once')
 $$;
 
--- Whether an item began anew after this version of it, so that an operator's command means an earlier run. Its row stays
--- locked, so that none begins meanwhile.
+-- Whether a job's id has begun anew since this version, so that an operator's command means an earlier run. Its row
+-- stays locked, so that none begins meanwhile.
 create or replace function has_begun_since(p_id text, p_version bigint) returns boolean language plpgsql as $$
 begin
   perform from item where kind = 'job' and id = p_id for update;

@@ -143,7 +143,8 @@ declare
 begin
   return query
     update item i
-       set state = 'settled', result = 'null', settled_token = token_hash(s.token), buried_seq = null, end_reason = null,
+       set state = 'settled', result = 'null', settled_token = token_hash(s.token), buried_seq = null,
+           end_reason = null,
            ended_at = greatest(v_now, i.updated_at), ended_by = coalesce(i.holder, s.actor), wake_at = null,
            lease_id = null, holder = null, granted_at = null, expires_at = null,
            version = nextval('item_version'), event_seq = i.event_seq + 1,

@@ -76,7 +76,7 @@ end $$;
 -- p_results                of items that are settled
 -- p_queue                  only in this one; null: in any
 -- p_also_held              for each, whether also while it is held; null: yes
--- p_numbers                for each, only if this is its number: it may have begun anew under its id; null: whatever it is
+-- p_numbers                for each the only number that it may have, as a job's id may begin anew; null: any
 create or replace function end_items(
   p_kind text, p_ids text[], p_state text, p_actor text, p_reason text, p_actors text[] default null,
   p_results text[] default null, p_queue text default null, p_also_held boolean[] default null,

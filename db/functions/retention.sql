@@ -138,8 +138,9 @@ end $$;
 
 -- The history of an item or review for the archive, as the API shows it.
 -- p_after, p_to  only the lines of these numbers, the first one excluded
-create or replace function archived_events(p_kind text, p_id text, p_after integer default -1, p_to integer default null)
-returns json language sql stable as $$
+create or replace function archived_events(
+  p_kind text, p_id text, p_after integer default -1, p_to integer default null
+) returns json language sql stable as $$
   select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'actor', actor, 'at', iso_time(at), 'data', data)
                            order by seq), '[]')
     from event where kind = p_kind and item_id = p_id and seq > p_after and (p_to is null or seq <= p_to)

@@ -43,7 +43,8 @@ select t.id, t.start_time::text as at, t.seq, is_over(t, c.at) as done
 
 -- name: topics_with_runs
 -- Topics in which jobs have ended whose ids have begun anew.
-select name as queue from queue where kind = 'job' and exists (select from job_run r where r.queue = name) order by name;
+select name as queue from queue
+ where kind = 'job' and exists (select from job_run r where r.queue = name) order by name;
 
 -- name: finished_runs
 -- not null: id, at, seq, done

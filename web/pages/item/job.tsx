@@ -55,6 +55,8 @@ function JobFacts({ job }: { job: Job }) {
         [f.createdAt, <When key="created" at={job.createdAt} />],
         [f.attempts, number(job.attempts)],
         [f.number, String(job.number)],
+        job.run > 1 && [f.run, number(job.run)],
+        job.lastReason !== null && [f.lastReason, job.lastReason],
       ]}
     />
   );

@@ -8,6 +8,7 @@ export const topicForm = ({ topicSettings: t, form }: Texts): Part[] => [
     title: t.general,
     fields: [
       count('maxAttempts', t.maxAttempts, null),
+      { kind: 'choice', name: 'ids', said: t.ids, options: Object.entries(t.idsOnce), initial: 'reuse' },
       { kind: 'choice', name: 'workflow', said: t.workflow, options: Object.entries(t.workflows), initial: 'always' },
       {
         ...{ kind: 'optional', name: 'push', said: t.push },

@@ -119,6 +119,8 @@ export const items = {
     ttr: 'Time to run',
     reservedUntil: 'Reserved until',
     number: 'Number',
+    run: 'Run',
+    lastReason: 'Given back because',
     winner: 'Winner',
     tally: 'Votes',
     votesLeft: 'Votes left to decide',

@@ -93,6 +93,8 @@ export const queueSettings = {
 export const topicSettings = {
   general: 'Jobs',
   maxAttempts: said('Reservations at most', 'A job whose last one runs out is buried. Empty: no limit.'),
+  ids: said('Ids', 'What an add does when the job of its id is over.'),
+  idsOnce: { reuse: 'The job runs again', once: 'It is refused' },
   workflow: said('Workflows', 'Which jobs have a workflow of their own in Temporal.'),
   workflows: {
     always: 'All jobs',

@@ -118,6 +118,8 @@ export const items: Texts['items'] = {
     ttr: '处理时限',
     reservedUntil: '预留至',
     number: '编号',
+    run: '第几次运行',
+    lastReason: '退回原因',
     winner: '胜方',
     tally: '票数',
     votesLeft: '距裁定所需票数',

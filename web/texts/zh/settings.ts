@@ -84,6 +84,8 @@ export const queueSettings: Texts['queueSettings'] = {
 export const topicSettings: Texts['topicSettings'] = {
   general: '作业',
   maxAttempts: ['预留次数上限', '最后一次预留超时的作业被搁置。留空：不限。'],
+  ids: ['ID', '其作业已结束时，再次添加的结果。'],
+  idsOnce: { reuse: '作业再次运行', once: '拒绝' },
   workflow: ['工作流', '哪些作业在 Temporal 中有自己的工作流。'],
   workflows: { always: '所有作业', 'when-needed': '仅等待超过一秒、重试或带回调的作业' },
   push: ['推送', '作业以 POST 方式推送到地址，无需客户端取出。'],
