@@ -253,7 +253,7 @@ begin
   delete from juror_record where court = p_name;
   delete from juror_day where court = p_name;
   delete from exposure where court = p_name;
-  delete from freed_juror where court = p_name;
+  -- rows of freed_juror are left to invitations, which lock them before the court's jurors
   -- what an upload under way still writes is of a list that does not count
   update court set list = nextval('juror_list_number') where name = p_name;
   update queue set deleted_at = clock_timestamp(), refresh_pending = false, seq = default

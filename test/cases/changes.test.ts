@@ -75,6 +75,26 @@ test('S2.3 fifty claim while half of them become parties: none of these holds th
   }
 }, 60_000);
 
+test('S2.3 forty of fifty vote while half become parties: what came before counts, and no party holds the case after', async () => {
+  await openCourt('swing', { votesToWin: 100 }, numbered(50), []);
+  const sides = numbered(50).filter((_, n) => n % 2 === 0);
+  for (let round = 0; round < 4; round++) {
+    const { id } = await addCase('swing', { id: `swing-${round}` });
+    const held = await Promise.all(numbered(50).map((juror) => claimed('swing', juror)));
+    const voting = held.slice(0, 40).map(({ token }, n) => (n % 3 ? api : other).cases.vote(id, token, 'buyer'));
+    await Promise.race(voting);
+    const changing = patched(id, { parties: partiesOf(sides) });
+    const answers = await Promise.all(voting);
+    await changing;
+    const refused = answers.filter(({ status }) => status !== 200);
+    for (const answer of refused) expectProblem(answer, id, 'conflict_of_interest');
+    expect(refused.length).toBeLessThanOrEqual(20);
+    const tally = { buyer: answers.length - refused.length, seller: 0 };
+    expect(await oneCase(id)).toMatchObject({ state: 'open', holds: 5, tally });
+    await api.post(`/v1/cases/${id}/invalidate`, { reason: 'next' });
+  }
+}, 60_000);
+
 test('S2.7 a new deadline replaces that of the court, null takes it away, and it outlives new settings', async () => {
   await openCourt('later', { deadlineSeconds: 3600 }, []);
   const at = new Date(Date.now() + 7_200_000).toISOString();

@@ -226,3 +226,33 @@ test('S2.10 a person is invited to no more cases than the day has votes left', a
   for (const id of numbered(4, 'few-')) if ((await oneCase(id)).holds === 0) await askedInVain(id);
   expect(await invitations('fay')).toHaveLength(2);
 });
+
+test('S2.5 accounts claim and vote while their persons are invited: nobody ever holds more than perJuror', async () => {
+  const accounts = numbered(20);
+  const rules = { votesToWin: 3, overbook: 9, mode: 'both', assign: assign({ jurors: 3, perJuror: 2 }) };
+  await court('crowd', rules);
+  await jurors(
+    'crowd',
+    accounts.map((id, n) => ({ id, person: `p${n % 5}` })),
+  );
+  const adding = addCases(
+    'crowd',
+    numbered(40, 'crowd-').map((id) => ({ id })),
+  );
+  for (let round = 0; round < 6; round++)
+    await Promise.all(
+      accounts.map(async (juror) => {
+        const { case: held, lease } = await api.cases.claim('crowd', juror);
+        if (held) await api.cases.vote(held.id, lease.token, 'buyer');
+      }),
+    );
+  await adding;
+  const holds = () =>
+    sql("select slot from lease where queue = 'crowd' and ended_at is null group by 1 having count(*) = 2");
+  await eventually(async () => (await holds()).length === 5, PROMPT_MS);
+  const most = await cell(`select max(n)::integer from (
+    select count(*) as n from lease a join lease b on b.queue = a.queue and b.slot = a.slot
+       and b.granted_at <= a.granted_at and (b.ended_at is null or b.ended_at > a.granted_at)
+     where a.queue = 'crowd' group by a.token) s`);
+  expect(most).toBe(2);
+});

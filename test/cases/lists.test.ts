@@ -1,10 +1,11 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { insist, type Json, numbered, repeat } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, keyed, sql } = await startTestSystem({}, { role: 'api' });
+const { api, databaseUrl, keyed, sql } = await startTestSystem({}, { role: 'api' });
 const { addCase, claim, claimed, court, judge, jurors, oneCase, openCourt, release, vote, voted } = api.cases;
 
 /** Those whom the court hands something. They give it back. */
@@ -268,4 +269,21 @@ test('S2.8 fifty cases are added while their court is deleted: each that was tak
     expect(open.map((c: Json) => c.id).sort()).toEqual([...added].sort());
     expect((await api.get(`/v1/courts/${name}`)).status).toBe(added.length > 0 ? 200 : 404);
   }
+});
+
+test('S2.8 a court is deleted without waiting for an invitation of its jurors that is under way', async () => {
+  await court('inviting', {});
+  await sql("insert into freed_juror (court, person) values ('inviting', 'ann')");
+  const inviting = new pg.Client({ connectionString: databaseUrl });
+  await inviting.connect();
+  await inviting.query('begin');
+  // an invitation locks this row first, and waits for the change of the court's jurors then
+  await inviting.query("select from freed_juror where court = 'inviting' for update");
+  const deleted = remove('inviting');
+  await Promise.race([deleted, inviting.query('select pg_sleep(2)')]);
+  await inviting.query("select lock_jurors('inviting', false)");
+  expect((await sql("select from queue where name = 'inviting' and deleted_at is not null")).length).toBe(1);
+  await inviting.query('rollback');
+  await inviting.end();
+  expect(await deleted).toMatchObject({ status: 200 });
 });
