@@ -48,22 +48,32 @@ export const JobAddMany = z.strictObject({ command: z.literal('add'), jobs: z.ar
 const NewJobs = z
   .strictObject({ command: z.literal('add'), jobs: z.array(NewJob).min(1).max(1000) })
   .openapi('JobAddMany');
+const Topics = z.union([Topic, z.array(Topic).min(1).max(100)]);
+// not `anyOf`: some generators make classes of it that do not compile
+const ONE_OR_SEVERAL = {
+  type: ['string', 'array'] as ('string' | 'array')[],
+  ...SHOWN_NAME,
+  ...{ items: { type: 'string' as const, ...SHOWN_NAME }, minItems: 1, maxItems: 100 },
+};
 export const JobPop = z
   .strictObject({
     command: z.literal('pop'),
-    topic: z.union([Topic, z.array(Topic).min(1).max(100)]).openapi({
-      // not `anyOf`: some generators make classes of it that do not compile
-      type: ['string', 'array'],
-      ...SHOWN_NAME,
-      ...{ items: { type: 'string', ...SHOWN_NAME }, minItems: 1, maxItems: 100 },
-      description: 'A topic, or several',
-    }),
+    topic: Topics.openapi({ ...ONE_OR_SEVERAL, description: 'A topic, or several' }),
     wait: WaitSeconds,
     count: Count.optional(),
   })
   .openapi('JobPop');
 const FinishOne = { id: JobId, token: Token.optional() };
-export const JobFinish = z.strictObject({ command: z.literal('finish'), ...FinishOne }).openapi('JobFinish');
+export const JobFinish = z
+  .strictObject({
+    command: z.literal('finish'),
+    ...FinishOne,
+    next: z.boolean().default(false).openapi({ description: 'Pop the next job by the same commit; it needs a token' }),
+    topic: Topics.optional().openapi({ ...ONE_OR_SEVERAL, description: "Of the next job; left out: the job's own" }),
+    wait: WaitSeconds,
+  })
+  .refine((b) => !b.next || b.token !== undefined, { message: 'is required with next', path: ['token'] })
+  .openapi('JobFinish');
 const Finishes = z.array(z.strictObject(FinishOne)).min(1).max(1000);
 export const JobFinishMany = z.strictObject({ command: z.literal('finish'), jobs: Finishes }).openapi('JobFinishMany');
 export const JobDelete = z.strictObject({ command: z.literal('delete'), id: JobId }).openapi('JobDelete');

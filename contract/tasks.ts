@@ -179,9 +179,8 @@ export const ClientParam = z.object({ uid: Name });
 const Excluded = z
   .string()
   .regex(/^[A-Za-z0-9._:~@-]{1,200}(\/[0-9TZ:.-]{1,40})?$/, 'must be a task id, or id/occurrence');
-export const NextTask = z
-  .strictObject({ exclude: z.array(Excluded).max(1000).default([]), waitSeconds: WaitSeconds })
-  .openapi('NextTask');
+const Pull = { exclude: z.array(Excluded).max(1000).default([]), waitSeconds: WaitSeconds };
+export const NextTask = z.strictObject(Pull).openapi('NextTask');
 export const NextTaskAnswer = z
   .object({
     task: z
@@ -201,10 +200,15 @@ export const NextTaskAnswer = z
   })
   .openapi('NextTaskAnswer');
 export const CompleteTask = z
-  .strictObject({ logId: z.string().min(1).max(200), result: Json.optional() })
+  .strictObject({
+    logId: z.string().min(1).max(200),
+    result: Json.optional(),
+    next: z.boolean().default(false).openapi({ description: 'Give me the next one, as the call `next` does' }),
+    ...Pull,
+  })
   .openapi('CompleteTask');
 export const CompleteTaskAnswer = z
-  .object({ logId: z.string(), completedAt: z.string() })
+  .object({ logId: z.string(), completedAt: z.string(), next: NextTaskAnswer.optional() })
   .openapi('CompleteTaskAnswer');
 
 export const ReleaseTask = z

@@ -92,6 +92,7 @@ export interface Columns {
   'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
   'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
   'finished_run.state': 'settled';
+  'finish_next.*': Popped;
   'finish_jobs.*': Change & Pick<Item, 'settled_token'>;
   'follow_callbacks.*': { position: null } | { position: number; shard: number; review_id: string; received_at: Date };
   'follow_log.*': { position: null } | Line;

@@ -341,7 +341,7 @@ comment on column item.capacity is 'how many more may hold it; null: it has one 
 comment on column item.lacks_jurors is 'its workflow has jurors to invite';
 comment on column item.closing is 'nothing more of it is handed out; it ends when the last of its holders has';
 comment on column item.stocked_by is 'the transaction since which an occurrence could be dispatched to its executor; null: since its start, whenever it was made';
-comment on column item.next_id is 'the next item that its decision got; null: none yet, or there was none';
+comment on column item.next_id is 'tickets: the next one that its decision got; jobs: the token of what its finish got; null: none';
 comment on column item.slot is 'tickets: which of the holds that its holder may have at once this is, from 1; negative: it has run out, and another has its slot';
 comment on column item.subject is 'tickets: what it is about; several may be about the same';
 comment on column item.synced_with is 'the ticket of the same subject whose decision decided this one, too';
@@ -363,6 +363,7 @@ create table job_run (
   ended_at             timestamp with time zone not null,
   last_seq             integer not null,
   settled_token        bytea,
+  next_id              text collate "C",
   record               json not null,
   constraint job_run_pkey PRIMARY KEY (number)
 );

@@ -6,6 +6,7 @@ import type { Role } from '../../contract/keys.ts';
 import type { ProblemCode } from '../../contract/problems.ts';
 import { stateWord } from '../../domain/items.ts';
 import type { Gone } from '../../runtime/waiting.ts';
+import * as beats from '../../services/jobs/beats.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import * as popping from '../../services/jobs/popping.ts';
 import type { Context } from '../../services/shared/context.ts';
@@ -105,10 +106,12 @@ const addMany = command(contract.JobAddMany, BOTH, (given, { jobs: sent }) => {
   return batch(sent.map(one));
 });
 
+const topicsOf = (topic: string | string[]) => [...new Set([topic].flat())].sort();
+const holderOf = ({ subject, actor }: Caller) => subject ?? actor;
+
 const pop = command(contract.JobPop, CONSUMER, async ({ ctx, caller, signal }, { topic, wait, count }) => {
-  const topics = [...new Set([topic].flat())].sort();
-  const holder = caller.subject ?? caller.actor;
-  const found = await popping.pop(ctx, { topics, count: count ?? 1, waitSeconds: wait, holder, signal });
+  const request = { topics: topicsOf(topic), count: count ?? 1, waitSeconds: wait, holder: holderOf(caller), signal };
+  const found = await popping.pop(ctx, request);
   if (count !== undefined) return done({ jobs: found.map(handed) });
   const [job] = found;
   return job ? done(handed(job)) : done({ token: null, topic: null, attempt: null });
@@ -119,7 +122,17 @@ const finishOne = ({ ctx, caller }: Given, { id, token }: { id: string; token?: 
     state === 'settled' ? {} : failed(`job ${id} is ${stateWord('job', state)}`, id),
   );
 
-const finish = command(contract.JobFinish, CONSUMER, finishOne);
+const finish = command(contract.JobFinish, CONSUMER, async (given, { id, token, next, topic, wait }) => {
+  if (!next || token === undefined) return finishOne(given, { id, token });
+  const { ctx, caller, signal } = given;
+  const request = {
+    topics: topic === undefined ? undefined : topicsOf(topic),
+    waitSeconds: wait,
+    holder: holderOf(caller),
+    signal,
+  };
+  return about(id, beats.finishNext(ctx, { id, token }, request), (job) => ({ next: job ? handed(job) : null }));
+});
 
 const finishMany = command(contract.JobFinishMany, CONSUMER, (given, { jobs: sent }) =>
   batch(sent.map((job) => finishOne(given, job))),

@@ -27,30 +27,35 @@ export const nextTaskEndpoint = endpoint('pullTask', 'POST /v1/clients/{uid}/nex
   answers: { 200: NextTaskAnswer },
   async handle({ ctx, caller, params, body, signal }) {
     const uid = personOf(caller, params.uid, 'uid');
-    const found = await dispatches.pull(ctx, { uid, ...body, signal });
-    if (found.outcome === 'none') {
-      const { nextAt = null, reasons = null } = found.given;
-      return ok({ task: null, logId: null, redo: false, nextAt, reasons });
-    }
-    // a dispatch whose answer was lost is given again at the next call, with the same log id
-    const startTime = found.available_at.toISOString();
-    const task = { id: taskOf(found.id), occurrence: instantOf(found.id), startTime, params: found.given };
-    return ok({ task, logId: found.log_id, redo: found.outcome === 'redo', nextAt: null, reasons: null });
+    return ok(dispatched(await dispatches.pull(ctx, { uid, ...body, signal })));
   },
 });
 
+function dispatched(found: dispatches.Found) {
+  if (found.outcome === 'none') {
+    const { nextAt = null, reasons = null } = found.given;
+    return { task: null, logId: null, redo: false, nextAt, reasons };
+  }
+  // a dispatch whose answer was lost is given again at the next call, with the same log id
+  const startTime = found.available_at.toISOString();
+  const task = { id: taskOf(found.id), occurrence: instantOf(found.id), startTime, params: found.given };
+  return { task, logId: found.log_id, redo: found.outcome === 'redo', nextAt: null, reasons: null };
+}
+
 export const completeTaskEndpoint = endpoint('completeTask', 'POST /v1/clients/{uid}/complete', {
   tag: 'Tasks',
-  summary: 'Complete the last task that I was given, by its log id',
+  summary: 'Complete the last task that I was given, by its log id; with `next`, get the next one in the same call',
   roles: ['reviewer', 'agent'],
   scope: 'unbound',
   params: ClientParam,
   body: CompleteTask,
   answers: { 200: CompleteTaskAnswer },
   problems: ['stale_log_id', 'lease_lost'],
-  async handle({ ctx, caller, params, body: { logId, result = null } }) {
-    const completedAt = await dispatches.complete(ctx, personOf(caller, params.uid, 'uid'), logId, result);
-    return ok({ logId, completedAt: completedAt.toISOString() });
+  async handle({ ctx, caller, params, body: { logId, result = null, next, ...wanted }, signal }) {
+    const uid = personOf(caller, params.uid, 'uid');
+    const completedAt = (await dispatches.complete(ctx, uid, logId, result, next)).toISOString();
+    if (!next) return ok({ logId, completedAt });
+    return ok({ logId, completedAt, next: dispatched(await dispatches.pull(ctx, { uid, ...wanted, signal })) });
   },
 });
 

@@ -115,7 +115,7 @@ begin
 end $$;
 
 -- Completes dispatches by their log ids (S4.5, S4.7). The occurrences are locked first; the last completion ends one.
--- p_sent   [{person, token, result, hash}], no token twice
+-- p_sent   [{person, token, result, hash, next}], no token twice; `next`: the next one is asked for with it
 -- outcome  completed, repeated (the same again), settled (completed with another result), stale; `current` is the
 --          client's unfinished one. Rows without a token, `advanced`, as above
 create or replace function complete_tasks(p_sent json)
@@ -174,14 +174,15 @@ begin
            o.ended_at, case when not coalesce(l.mine, false) then (
              select u.token from lease u where u.kind = 'task' and u.slot = s.person and u.ended_at is null) end,
            null::item
-      from json_to_recordset(p_sent) as s (person text, token text, hash text)
+      from json_to_recordset(p_sent) as s (person text, token text, hash text, next boolean)
       left join lateral (
         select x.* from (select * from lease where token = s.token offset 0) x
          where x.kind = 'task' and x.slot = s.person) o on true
-      -- completed, and its client has been given nothing since
-     cross join lateral (select o.why = 'settled' and not exists (
-        select from event e where e.kind = 'task' and e.type = 'dispatched' and e.data ->> 'person' = s.person
-                              and e.at > o.granted_at) as mine) l
+      -- completed, and its client has been given nothing since, or just the next one that it asked for
+     cross join lateral (select o.why = 'settled' and s.next::integer >= (
+        select count(*) from (
+          select from event e where e.kind = 'task' and e.type = 'dispatched' and e.data ->> 'person' = s.person
+                                and e.at > o.granted_at limit 2) since) as mine) l
      where v_tokens is null or not s.token = any (v_tokens);
 end $$;
 

@@ -23,8 +23,8 @@ begin
     end if;
     continue when is_spent(i.queue, x.queue);
     insert into job_key (id, key, run) select x.id, x.key, i.run + 1 where x.key is not null;
-    insert into job_run (number, id, run, queue, ended_at, last_seq, settled_token, record)
-    values (i.seq, i.id, i.run, i.queue, i.ended_at, i.event_seq, i.settled_token, run_record(i));
+    insert into job_run (number, id, run, queue, ended_at, last_seq, settled_token, next_id, record)
+    values (i.seq, i.id, i.run, i.queue, i.ended_at, i.event_seq, i.settled_token, i.next_id, run_record(i));
     delete from parked where kind = 'job' and item_id = i.id;
     return query
       update item
@@ -34,7 +34,7 @@ begin
              available_at = t.due_at, first_available_at = t.due_at,
              wake_at = case t.state when 'delayed' then t.due_at end,
              lease_seconds = x."leaseSeconds", delay_seconds = x."delaySeconds", body_bytes = x."bodyBytes",
-             result = null, settled_token = null, ended_at = null, ended_by = null, end_reason = null,
+             result = null, settled_token = null, next_id = null, ended_at = null, ended_by = null, end_reason = null,
              version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'created',
              last_actor = x.actor, updated_at = t.now,
              last_data = json_build_object('queue', x.queue, 'priority', x.priority, 'run', i.run + 1)

@@ -134,8 +134,10 @@ end $$;
 -- Finishes jobs. With a token: only that reservation, while it is live. Without one: in any open state, ending whatever
 -- reservation is current (S3.1, S3.3). Planned once, as a pop is.
 -- p_actors  who finishes it, where it is not reserved
-create or replace function finish_jobs(p_ids text[], p_tokens text[], p_actors text[]) returns setof item
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+-- p_next    the tokens of what is asked for with it; null: nothing is
+create or replace function finish_jobs(
+  p_ids text[], p_tokens text[], p_actors text[], p_next text[] default null
+) returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   -- not a literal: where statistics know of no job, a planner would go through all jobs for those few
   v_job text := 'job';
@@ -144,17 +146,41 @@ begin
   return query
     update item i
        set state = 'settled', result = 'null', settled_token = token_hash(s.token), buried_seq = null,
-           end_reason = null,
+           end_reason = null, next_id = s.next,
            ended_at = greatest(v_now, i.updated_at), ended_by = coalesce(i.holder, s.actor), wake_at = null,
            lease_id = null, holder = null, granted_at = null, expires_at = null,
            version = nextval('item_version'), event_seq = i.event_seq + 1,
            last_event = 'finished', last_actor = coalesce(i.holder, s.actor), last_data = null,
            -- a reservation that it had to wait for has begun since
            updated_at = greatest(v_now, i.updated_at)
-      from unnest(p_ids, p_tokens, p_actors) as s (id, token, actor)
+      from unnest(p_ids, p_tokens, p_actors, p_next) as s (id, token, actor, next)
      where i.kind = v_job and i.id = s.id and i.ended_at is null
        and (s.token is null or (i.state = 'held' and i.lease_id = s.token and i.expires_at > clock_timestamp()))
     returning i.*;
+end $$;
+
+-- Finishes reservations, and pops one job for each that it finished, by the same commit.
+-- p_topics  in which; null: each in the topic of its own job
+-- p_next    the tokens of what is popped, also later, by who waits
+create or replace function finish_next(
+  p_ids text[], p_tokens text[], p_topics text[], p_next text[], p_holders text[]
+) returns setof item language plpgsql as $$
+declare
+  i item;
+  v_done item[] := '{}';
+  v_topics text[];
+begin
+  for i in select * from finish_jobs(p_ids, p_tokens, p_holders, p_next) loop
+    v_done := v_done || i;
+    return next i;
+  end loop;
+  for v_topics in select distinct coalesce(p_topics, array[d.queue]) from unnest(v_done) d loop
+    return query select p.* from (
+      select array_agg(s.next) as tokens, array_agg(s.holder) as holders
+        from unnest(p_ids, p_next, p_holders) as s (id, next, holder) join unnest(v_done) d on d.id = s.id
+       where v_topics = coalesce(p_topics, array[d.queue])) n
+     cross join lateral pop_jobs(v_topics, n.tokens, n.holders, null, null) p;
+  end loop;
 end $$;
 
 -- Pops for a push target, never letting more than p_limit of a topic's jobs be with it at once.

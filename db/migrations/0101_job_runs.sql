@@ -17,11 +17,14 @@ create table job_run (
   ended_at      timestamptz not null,
   last_seq      integer not null,
   settled_token bytea,
+  next_id       text collate "C",
   record        json not null
 );
 create unique index job_run_id on job_run (id, run);
 create index job_run_ended on job_run (queue, ended_at, number);
 comment on column job_run.last_seq is 'number of its last event';
+comment on column item.next_id is
+  'tickets: the next one that its decision got; jobs: the token of what its finish got; null: none';
 comment on column job_run.record is 'what the archive keeps of it';
 
 -- What adds were called by: a repeated one is the run that it began or met.

@@ -88,6 +88,20 @@ select has_begun_since(:id, :version) as has;
 -- moves
 select {published}, settled_token from finish_jobs(:ids, :tokens, :actors);
 
+-- name: finish_next
+-- moves
+select {published}, seq, settled_token, body, available_at, lease_id, expires_at, attempts, lease_seconds
+  from finish_next(:ids, :tokens, :topics?::text[], :next, :holders);
+
+-- name: next_of_job
+-- What the finish by this token was given, while that is reserved. The topics and the holder lead to an index.
+select i.* from (
+  select next_id from item where kind = 'job' and id = :id and settled_token = token_hash(:token)
+  union all
+  select next_id from job_run where id = :id and settled_token = token_hash(:token)) f
+  join item i on i.kind = 'job' and i.queue = any (:topics::text[]) and i.state = 'held' and i.holder = :holder
+   and i.lease_id = f.next_id and i.expires_at > clock_timestamp();
+
 -- name: delete_jobs
 -- moves
 -- In any open state; :alsoReserved false: not while it is reserved (beanstalkd).

@@ -20,19 +20,26 @@ export interface Reservation {
   token: string;
 }
 
-interface PopRequest {
+export interface PopRequest {
   topics: string[];
   count: number;
   waitSeconds: number;
   holder: string;
   signal: Gone;
+  /** Of a pop of one job: its token; left out: a new one. */
+  token?: string;
   /** Over beanstalkd's protocol long bodies are not offered. */
   tcp?: boolean;
 }
 
-/** Hands out at least one job if there is one (S3.1, S3.8); waits for the first only. */
-export const pop = (ctx: Context, request: PopRequest): Promise<Popped[]> =>
-  waitFor(ctx, request, () => popNow(ctx, request));
+/**
+ * Hands out at least one job if there is one (S3.1, S3.8); waits for the first only.
+ * @param popped what a statement of the same call has popped; without waiting no other is looked for
+ */
+export const pop = (ctx: Context, request: PopRequest, popped?: Popped[]): Promise<Popped[]> =>
+  waitFor(ctx, request, async () =>
+    popped && (popped.length > 0 || request.waitSeconds === 0) ? popped : popNow(ctx, request),
+  );
 
 /** Pops where topics go before priorities: while the first one has jobs, none of the second is handed out. */
 export const popInOrder = (ctx: Context, request: PopRequest): Promise<Popped[]> =>
@@ -125,10 +132,10 @@ const sharedPops = perContext(({ db }) => {
 });
 
 /** A pop of many is as many pops that come together. */
-async function popNow(ctx: Context, { topics, count, holder, tcp = false }: PopRequest): Promise<Popped[]> {
+async function popNow(ctx: Context, { topics, count, holder, token, tcp = false }: PopRequest): Promise<Popped[]> {
   const shared = sharedPops(ctx)[tcp ? 'tcp' : 'http'];
   const group = JSON.stringify(topics);
-  const one = () => shared(group, { topics, token: newToken(), holder });
+  const one = () => shared(group, { topics, token: token ?? newToken(), holder });
   const popped = await Promise.all(Array.from({ length: count }, one));
   return popped.filter((job) => job !== undefined);
 }

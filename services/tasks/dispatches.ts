@@ -22,7 +22,7 @@ interface PullRequest {
 }
 
 /** A dispatch, new or unfinished, or the reasons why there is none. */
-type Found = Exclude<Pulled, { outcome: 'busy' }>;
+export type Found = Exclude<Pulled, { outcome: 'busy' }>;
 
 export type DispatchLogRow = RowOf<'dispatch_log'>;
 
@@ -104,11 +104,18 @@ function counted({ metrics, tracing }: Context, found: Found): Found {
 
 /**
  * Completes a client's last dispatch (S4.7).
+ * @param next whether the next one is asked for with it, after which a repeat is still one
  * @returns when it was completed
  * @throws Problem `stale_log_id` or `lease_lost`
  */
-export async function complete(ctx: Context, uid: string, logId: string, result: unknown): Promise<Date> {
-  const completion = { person: personOfUid(uid), token: logId, result, hash: contentHash(result) };
+export async function complete(
+  ctx: Context,
+  uid: string,
+  logId: string,
+  result: unknown,
+  next: boolean,
+): Promise<Date> {
+  const completion = { person: personOfUid(uid), token: logId, result, hash: contentHash(result), next };
   const done = await completeShared(ctx)(completion);
   if (done.outcome === 'completed') ctx.tracing?.saw('task', done.id);
   if (done.outcome === 'completed' || done.outcome === 'repeated') return done.completed_at;

@@ -152,3 +152,25 @@ test('S4.3 users and groups are the same with and without their prefixes', async
   await completed('uid_kim', (await handed('kim')).logId);
   expect((await handed('kim')).task.id).toBe('mixed-2');
 });
+
+test('S4.4 S4.7 completed with next: the next one in the same call, as of next; a repeat gives the same', async () => {
+  for (const id of ['step-1', 'step-2']) await addTask({ id, executor: 'uid_step' });
+  const first = await next('step');
+  const both = { logId: first.logId, result: 1, next: true };
+  const { status, body } = await api.post('/v1/clients/step/complete', both);
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ logId: first.logId, next: { task: { id: 'step-2' }, redo: false, reasons: null } });
+  const repeated = (await api.post('/v1/clients/step/complete', both)).body;
+  expect(repeated).toMatchObject({ completedAt: body.completedAt, next: { logId: body.next.logId } });
+  const last = { logId: body.next.logId, next: true };
+  const waiting = api.post('/v1/clients/step/complete', { ...last, waitSeconds: 20, exclude: ['step-3'] });
+  for (const id of ['step-3', 'step-4']) await addTask({ id, executor: 'uid_step' });
+  const { next: given } = (await waiting).body;
+  expect(given.task.id).toBe('step-4');
+  await completed('step', given.logId);
+  expect((await complete('step', 'nothing')).status).toBe(409);
+  expect((await api.post('/v1/clients/step/complete', { logId: 'nothing', next: true })).body.code).toBe(
+    'stale_log_id',
+  );
+  expect((await next('step')).task.id).toBe('step-3');
+});
