@@ -75,7 +75,7 @@ describe('signing in with a key', () => {
       const allowed = role === 'admin' || e.roles?.includes(role);
       expect(turnedAway(await page.get(pathOf(e))), nameOf(e)).toBe(!allowed);
     }
-    const mayAdd = role === 'admin' || role === 'producer';
+    const mayAdd = ['admin', 'supervisor', 'producer'].includes(role);
     const added = await page.post('/v1/queues/q-1/tickets', { id: `by-${role}`, body: 1 });
     expect(added.status).toBe(mayAdd ? 201 : 403);
     const [{ n } = {}] = await sql(`select count(*)::integer as n from session where key_id = $1`, [id]);
