@@ -47,6 +47,21 @@ final class Reviews
         return $this->send($path, $status, $waitSeconds, $callbackId, $said);
     }
 
+    /**
+     * Several at once, all of them or none.
+     *
+     * @param list<array<string, mixed>> $callbacks `kind`, `status`, `targetId`, `auditTime`, `callbackId`
+     * @return list<CallbackOutcome> in the same order
+     */
+    public function callbacks(string $id, array $callbacks, float $waitSeconds = 0): array
+    {
+        $named = array_map(fn (array $one) => $one + ['callbackId' => Batches::newId()], $callbacks);
+        $body = ['callbacks' => $named, 'waitSeconds' => $waitSeconds];
+        $answer = new Fields($this->transport->call('POST', Transport::path('/v1/reviews/%s/callbacks', $id), $body));
+        $isNamed = fn (array $one): bool => isset($one['callbackId']);
+        return array_map(self::outcome(...), $answer->objects('results'), array_map($isNamed, $callbacks));
+    }
+
     /** The same about a picture of whichever review. */
     public function pictureCallback(
         string $pictureId,
@@ -85,11 +100,15 @@ final class Reviews
     ): CallbackOutcome {
         $body = ['status' => $status, 'waitSeconds' => $waitSeconds, 'callbackId' => $callbackId ?? Batches::newId()];
         $body += array_filter($said, fn (?string $value) => $value !== null);
-        $answer = new Fields($this->transport->call('POST', $path, $body));
+        return self::outcome(new Fields($this->transport->call('POST', $path, $body)), $callbackId !== null);
+    }
+
+    private static function outcome(Fields $answer, bool $isNamed): CallbackOutcome
+    {
         $outcome = $answer->text('outcome');
         $first = $answer->fieldsOrNull('first')?->text('outcome');
         // no one else has an id that was made here: the first try had got through
-        return $callbackId === null && $outcome === 'duplicate'
+        return !$isNamed && $outcome === 'duplicate'
             ? new CallbackOutcome($answer->text('callbackId'), $first ?? $outcome, null)
             : new CallbackOutcome($answer->text('callbackId'), $outcome, $first);
     }

@@ -35,6 +35,7 @@ final class Ticket implements Held
         public readonly ?string $reason,
         public readonly ?array $invalidation,
         public readonly bool $resumed,
+        public readonly ?string $subject = null,
     ) {
     }
 
@@ -72,6 +73,7 @@ final class Ticket implements Held
             reason: $of->textOrNull('reason'),
             invalidation: $of->objectOrNull('invalidation'),
             resumed: $of->any('resumed') === true,
+            subject: $of->textOrNull('subject'),
         );
     }
 }

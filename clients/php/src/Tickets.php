@@ -66,7 +66,7 @@ final class Tickets
     /**
      * Newest first.
      *
-     * @param array<string, string> $filter `queue`, `state`, `reviewer`, `createdAfter`, `createdBefore`
+     * @param array<string, string> $filter `queue`, `state`, `reviewer`, `subject`, `createdAfter`, `createdBefore`
      * @return \Generator<int, Ticket>
      */
     public function list(array $filter = []): \Generator
@@ -97,9 +97,34 @@ final class Tickets
     }
 
     /**
+     * Decides all open tickets of a subject.
+     *
+     * @param array<string, string> $filter `subject`, and where it is wanted `queue`, `state`
+     * @param bool $dryRun only count them
+     * @return array<string, mixed> `resolved`, `skipped`
+     */
+    public function resolveAll(array $filter, mixed $decision, string $reason, bool $dryRun = false): array
+    {
+        $body = ['filter' => $filter, 'decision' => $decision, 'reason' => $reason, 'dryRun' => $dryRun];
+        return $this->transport->call('POST', '/v1/tickets/resolve', $body);
+    }
+
+    /**
+     * The same: no one needs to decide them any more.
+     *
+     * @param array<string, string> $filter
+     * @return array<string, mixed> `invalidated`, `skipped`
+     */
+    public function invalidateAll(array $filter, string $reason, bool $dryRun = false): array
+    {
+        $body = ['filter' => $filter, 'reason' => $reason, 'dryRun' => $dryRun];
+        return $this->transport->call('POST', '/v1/tickets/invalidate', $body);
+    }
+
+    /**
      * Changes an open ticket, also while it is held.
      *
-     * @param array<string, mixed> $changes `priority`, `body`, `requires`, `exclude`, `deadlineAt`: one at least
+     * @param array<string, mixed> $changes `priority`, `body`, `subject`, `requires`, `exclude`, `deadlineAt`: one at least
      * @throws NotOpenException
      */
     public function change(string $id, array $changes): Ticket
@@ -126,15 +151,17 @@ final class Tickets
     }
 
     /**
-     * Hands out what the reviewer holds in the queue, then new tickets. `ReviewerLoop` does this and all that follows.
+     * Hands out what the reviewer holds in the queue, then new tickets. `ReviewerLoop` does this for one queue, and all
+     * that follows.
      *
+     * @param string|list<string> $queue several in order of preference
      * @param ?string $reviewer null: whose key it is
      * @param list<string> $skills
      * @param int $count how many the reviewer holds at most after it
      * @param float $waitSeconds how long to wait for one to come; less than the HTTP client's time-out
      */
     public function claim(
-        string $queue,
+        string|array $queue,
         ?string $reviewer = null,
         array $skills = [],
         int $count = 1,
@@ -143,7 +170,9 @@ final class Tickets
     ): TicketClaim {
         $body = ['skills' => $skills, 'count' => $count, 'waitSeconds' => $waitSeconds];
         $body += self::optional(['reviewer' => $reviewer]);
-        $answer = new Fields($this->transport->call('POST', $this->items->of($queue, '/claim'), $body, $retrySeconds));
+        $body += is_array($queue) ? ['queues' => $queue] : [];
+        $path = is_array($queue) ? '/v1/claim' : $this->items->of($queue, '/claim');
+        $answer = new Fields($this->transport->call('POST', $path, $body, $retrySeconds));
         return new TicketClaim(
             array_map(Ticket::of(...), $answer->objects('tickets')),
             $answer->countsOrNull('reasons'),
@@ -166,10 +195,13 @@ final class Tickets
     /**
      * Decides a ticket that the caller holds; once more with the same decision is no error.
      *
-     * @param bool $next also claim the reviewer's next new ticket of the queue
+     * @param bool $next also claim the reviewer's next new ticket
      * @param list<string> $skills for the next one
+     * @param list<string> $queues where to look for the next one; none: in the ticket's
+     * @param ?int $version of the ticket as it was seen
      * @throws LeaseLostException|NotOpenException
-     * @throws HttpException with problem `invalid_request` when the decision doesn't fit the queue's form
+     * @throws HttpException with problem `invalid_request` when the decision doesn't fit the queue's form, `changed` when
+     *     the ticket's body or requirements have changed after that version
      * @throws \JsonException for a decision that JSON can't say
      */
     public function decide(
@@ -178,11 +210,40 @@ final class Tickets
         bool $next = false,
         array $skills = [],
         ?float $retrySeconds = null,
+        array $queues = [],
+        ?int $version = null,
     ): Decided {
         $body = ['token' => $ticket->token(), 'decision' => $decision, 'next' => $next, 'skills' => $skills];
+        $body += ['queues' => $queues] + self::optional(['version' => $version]);
         $answer = $this->items->call('POST', $ticket->id, '/decide', $body, $retrySeconds);
         $following = $answer->fieldsOrNull('next');
-        return new Decided(Ticket::of($answer->fields('ticket')), $following === null ? null : Ticket::of($following));
+        return new Decided(
+            Ticket::of($answer->fields('ticket')),
+            $following === null ? null : Ticket::of($following),
+            $answer->whole('synced'),
+        );
+    }
+
+    /**
+     * Keeps what the holder has filled in of a decision; it comes again with the lease.
+     *
+     * @throws LeaseLostException|NotOpenException
+     */
+    public function putDraft(Ticket $ticket, mixed $draft): void
+    {
+        $this->items->call('PUT', $ticket->id, '/draft', ['token' => $ticket->token(), 'draft' => $draft]);
+    }
+
+    /**
+     * A reviewer's own draft, until a day after their lease.
+     *
+     * @param ?string $reviewer null: whose key it is
+     * @return ?array<string, mixed> `draft`, `at`
+     */
+    public function getDraft(string $id, ?string $reviewer = null): ?array
+    {
+        $what = Transport::query('/draft', ['reviewer' => $reviewer]);
+        return $this->items->call('GET', $id, $what, null)->all ?: null;
     }
 
     /**

@@ -46,6 +46,9 @@ final class Wire
     public function call(string $server, string $method, string $path, ?string $content, array $headers = []): array
     {
         $response = $this->sent($this->http(), $server, $method, $path, $content, $headers, true);
+        if ($response->getStatusCode() === 204) {
+            return [];
+        }
         $text = self::bodyOf($server, $response);
         $answer = Fields::objectOf(json_decode($text, true));
         $status = $response->getStatusCode();

@@ -6,7 +6,7 @@ import { type FeedEvent, type FeedOptions, feedEvents } from './feed.ts';
 import type { components } from './openapi.ts';
 import { Reviews } from './reviews.ts';
 import { type StreamEvent, type StreamOf, type StreamOptions, streamEvents } from './streams.ts';
-import type { Dispatch, NewTask, NewTemplate, NextDispatch, Task } from './tasks.ts';
+import type { Dispatch, NewTask, NewTemplate, NextDispatch, Task, TemplateChange } from './tasks.ts';
 import { Tickets } from './tickets.ts';
 import { type CallOptions, path, Transport, type TransportOptions } from './transport.ts';
 
@@ -160,6 +160,11 @@ export class Client {
     await this.#transport.call('POST', '/v1/templates', template);
   }
 
+  /** Changes a template; tasks keep the version that they were made with. */
+  async changeTemplate(id: string, change: TemplateChange): Promise<void> {
+    await this.#transport.call('PATCH', path`/v1/templates/${id}`, change);
+  }
+
   /** Replaces a group's members; it counts from their next pull on (S4.3). */
   async putGroup(gid: string, members: string[]): Promise<void> {
     await this.#transport.call('PUT', path`/v1/groups/${gid}`, { members });
@@ -194,6 +199,15 @@ export class Client {
   async complete(uid: string, logId: string, result: unknown = null): Promise<string> {
     const sent = { logId, result };
     return (await this.#transport.call('POST', path`/v1/clients/${uid}/complete`, sent)).completedAt as string;
+  }
+
+  /**
+   * Gives a user's last dispatch back, for others to take; once more is no error. The instant at which it was given back.
+   * @param logId left out by an operator: whatever the user has
+   * @throws StaleLogIdError when it is completed, or isn't the user's last one
+   */
+  async releaseTask(uid: string, how: { logId?: string; reason?: string } = {}): Promise<string> {
+    return (await this.#transport.call('POST', path`/v1/clients/${uid}/release`, how)).releasedAt as string;
   }
 
   /**

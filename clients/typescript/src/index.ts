@@ -41,20 +41,31 @@ export {
   type Versions,
 } from './receive.ts';
 export { ReviewerLoop, type ReviewerOptions } from './reviewer.ts';
-export type { AuditCallback, CallbackAnswer, NewReview, PictureCallback, Review, ReviewLogLine } from './reviews.ts';
+export type {
+  AuditCallback,
+  AuditEntry,
+  CallbackAnswer,
+  NewReview,
+  PictureCallback,
+  Review,
+  ReviewLogLine,
+} from './reviews.ts';
 export type { StreamEvent, StreamOf, StreamOptions } from './streams.ts';
-export type { Dispatch, NewTask, NewTemplate, NextDispatch, Task } from './tasks.ts';
+export type { Dispatch, NewTask, NewTemplate, NextDispatch, Task, TemplateChange } from './tasks.ts';
 export type {
   BatchResult,
   Callback,
   Claim,
   ClaimOptions,
+  Decided,
+  Draft,
   HandedTicket,
   Held,
   NewTicket,
   Queue,
   QueueSettings,
   ReviewTarget,
+  SubjectFilter,
   Ticket,
   TicketChange,
   TicketEvent,

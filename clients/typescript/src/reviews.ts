@@ -10,6 +10,8 @@ export type ReviewLogLine = Schemas['ReviewLogLine'];
 export type NewReview = Schemas['PutReview'];
 /** What an audit said about one target. */
 export type AuditCallback = Schemas['AuditCallback'];
+/** One of several in a call. */
+export type AuditEntry = Schemas['AuditCallbackEntry'];
 export type PictureCallback = Omit<AuditCallback, 'kind' | 'targetId'>;
 export type CallbackAnswer = Schemas['CallbackAnswer'];
 
@@ -45,12 +47,29 @@ export class Reviews {
     return listed(this.#transport, path`/v1/reviews/${id}/log`);
   }
 
-  async #report(where: string, { callbackId, ...callback }: Omit<AuditCallback, 'kind'>): Promise<CallbackAnswer> {
-    const { waitSeconds = 0 } = callback;
-    const sent = { ...callback, callbackId: callbackId ?? crypto.randomUUID() };
-    const answer = (await this.#transport.call('POST', where, sent, { waitSeconds })) as CallbackAnswer;
-    const { first } = answer;
-    // no one else has an id made here: the first try got through, and its answer was lost
-    return callbackId === undefined && first ? { callbackId: answer.callbackId, outcome: first.outcome } : answer;
+  /** Reports several audits of a review, all of them or none; their outcomes in the same order. */
+  async callbacks(
+    id: string,
+    callbacks: AuditEntry[],
+    { waitSeconds = 0 }: { waitSeconds?: number } = {},
+  ): Promise<CallbackAnswer[]> {
+    const sent = { callbacks: callbacks.map(named), waitSeconds };
+    const { results } = await this.#transport.call('POST', path`/v1/reviews/${id}/callbacks`, sent, { waitSeconds });
+    return (results as CallbackAnswer[]).map((answer, n) => outcomeOf(answer, callbacks[n]?.callbackId));
+  }
+
+  async #report(where: string, callback: Omit<AuditCallback, 'kind'>): Promise<CallbackAnswer> {
+    const { callbackId, waitSeconds = 0 } = callback;
+    const answer = await this.#transport.call('POST', where, named(callback), { waitSeconds });
+    return outcomeOf(answer as CallbackAnswer, callbackId);
   }
 }
+
+const named = <C extends { callbackId?: string }>(callback: C): C => ({
+  ...callback,
+  callbackId: callback.callbackId ?? crypto.randomUUID(),
+});
+
+/** No one else has an id made here: of a duplicate the first try got through, and its answer was lost. */
+const outcomeOf = (answer: CallbackAnswer, sentId: string | undefined): CallbackAnswer =>
+  sentId === undefined && answer.first ? { callbackId: answer.callbackId, outcome: answer.first.outcome } : answer;

@@ -5,6 +5,7 @@ type Schemas = components['schemas'];
 /** `id` is yours and unique: it is what makes a repeat harmless. */
 export type NewTask = Schemas['NewTask'] & { id: string };
 export type NewTemplate = Schemas['NewTemplate'] & { id: string };
+export type TemplateChange = Schemas['PatchTemplate'];
 export type Task = Schemas['Task'];
 
 /** A task's occurrence as it is handed out to one user. */

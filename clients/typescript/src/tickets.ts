@@ -22,11 +22,16 @@ export type TicketChange = Schemas['PatchTicket'];
 export interface TicketFilter {
   queue?: string;
   state?: TicketState;
+  subject?: string;
   /** Who holds or decided them. */
   reviewer?: string;
   createdAfter?: string;
   createdBefore?: string;
 }
+/** Open tickets of a subject, in one queue or in all. */
+export type SubjectFilter = Schemas['InvalidateSubject']['filter'];
+export type Draft = Schemas['Draft'];
+export type Decided = Schemas['DecideAnswer'];
 /** What became of one entry of a batch. */
 export interface BatchResult {
   id: string | null;
@@ -113,6 +118,22 @@ export class Tickets {
     return this.#call('POST', path`/v1/tickets/${id}/invalidate`, { reason });
   }
 
+  /** Decides all open tickets of a subject; with `dryRun` only counts them. */
+  async resolveAll(
+    filter: SubjectFilter,
+    { decision, ...how }: { decision: unknown; reason: string; dryRun?: boolean },
+  ): Promise<{ resolved: number; skipped: number }> {
+    return this.#call('POST', '/v1/tickets/resolve', { filter, decision: decision ?? null, ...how });
+  }
+
+  /** The same: none of them is needed any more. */
+  async invalidateAll(
+    filter: SubjectFilter,
+    how: { reason: string; dryRun?: boolean },
+  ): Promise<{ invalidated: number; skipped: number }> {
+    return this.#call('POST', '/v1/tickets/invalidate', { filter, ...how });
+  }
+
   /** Changes an open ticket; the very next claim sees it. @throws NotOpenError */
   async change(id: string, change: TicketChange): Promise<Ticket> {
     return this.#call('PATCH', path`/v1/tickets/${id}`, change);
@@ -132,11 +153,19 @@ export class Tickets {
     return this.#call('POST', path`/v1/tickets/${id}/transfer`, { queue, token, reason });
   }
 
-  /** What the reviewer holds, then new tickets. `ReviewerLoop` does this and all that follows. */
-  async claim(queue: string, { reviewer, skills = [], count = 1, ...options }: ClaimOptions): Promise<Claim> {
+  /**
+   * What the reviewer holds, then new tickets; of several queues in order of preference. `ReviewerLoop` does this for one
+   * queue, and all that follows.
+   */
+  async claim(
+    queue: string | string[],
+    { reviewer, skills = [], count = 1, ...options }: ClaimOptions,
+  ): Promise<Claim> {
     const { waitSeconds = 0 } = options;
     const sent = { reviewer, skills, count, waitSeconds };
-    return this.#call('POST', path`/v1/queues/${queue}/claim`, sent, options);
+    return Array.isArray(queue)
+      ? this.#call('POST', '/v1/claim', { ...sent, queues: queue }, options)
+      : this.#call('POST', path`/v1/queues/${queue}/claim`, sent, options);
   }
 
   /** A full lease again; its end. @throws LeaseLostError, NotOpenError */
@@ -148,21 +177,36 @@ export class Tickets {
 
   /**
    * Decides a ticket that is held; the same again is no error.
-   * @param next whether the reviewer's next ticket comes with the answer; `skills` are for that one
-   * @throws LeaseLostError, NotOpenError; HttpError where the decision doesn't fit the queue's form
+   * @param next whether the reviewer's next ticket comes with the answer; `skills` are for that one, and `queues` where to
+   *     look for it, by default in the ticket's
+   * @param version of the ticket as it was seen
+   * @throws LeaseLostError, NotOpenError; HttpError where the decision doesn't fit the queue's form, and with code `changed`
+   *     where the ticket's body or requirements have changed after that version
    */
   async decide(
     ticket: Held,
     decision: unknown,
-    { next = false, skills = [] }: { next?: boolean; skills?: string[] } = {},
-  ): Promise<{ ticket: Ticket; next: HandedTicket | null }> {
-    const sent = { token: tokenOf(ticket), decision: decision ?? null, next, skills };
+    how: { next?: boolean; skills?: string[]; queues?: string[]; version?: number } = {},
+  ): Promise<Decided> {
+    const sent = { token: tokenOf(ticket), decision: decision ?? null, ...how };
     return this.#call('POST', path`/v1/tickets/${ticket.id}/decide`, sent);
   }
 
   /** Gives it back; with `skip` it is never offered to this reviewer again. @throws LeaseLostError, NotOpenError */
   async release(ticket: Held, how: { delaySeconds?: number; reason?: string; skip?: boolean } = {}): Promise<Ticket> {
     return this.#call('POST', path`/v1/tickets/${ticket.id}/release`, { token: tokenOf(ticket), ...how });
+  }
+
+  /** Keeps what the holder has filled in of a decision; it comes again with the lease. @throws LeaseLostError, NotOpenError */
+  async putDraft(ticket: Held, draft: unknown): Promise<void> {
+    await this.#call('PUT', path`/v1/tickets/${ticket.id}/draft`, { token: tokenOf(ticket), draft: draft ?? null });
+  }
+
+  /** A reviewer's own draft, until a day after their lease. @param reviewer left out: whose key it is */
+  async getDraft(id: string, { reviewer }: { reviewer?: string } = {}): Promise<Draft | null> {
+    const query = reviewer === undefined ? '' : `?${new URLSearchParams({ reviewer })}`;
+    const answer = await this.#call<Partial<Draft>>('GET', path`/v1/tickets/${id}/draft` + query, undefined);
+    return answer.at === undefined ? null : (answer as Draft);
   }
 
   async #call<Answer>(...[method, where, body, options]: Parameters<Transport['call']>): Promise<Answer> {

@@ -207,7 +207,7 @@ export class Transport {
 /** @throws Transient for what another try may mend, HttpError for what none will */
 function answerOf(server: string, response: Response, text: string): Answer {
   const { status, headers } = response;
-  const answer = objectOf(text);
+  const answer = status === 204 ? {} : objectOf(text);
   if (status >= 200 && status < 300 && answer) return answer;
   const detail = String(answer?.error ?? answer?.detail ?? text.slice(0, 200));
   if (status >= 500 || status === 429 || status < 400) {

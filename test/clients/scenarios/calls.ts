@@ -137,6 +137,48 @@ export const calls: Scenarios = {
     await addLists(call);
   },
 
+  'S0.6 S0.7 a draft, the next ticket of another queue, and a decision about what has changed meanwhile': async ({
+    idle,
+    connect,
+  }) => {
+    const call = connect({ servers: [idle.api.url] });
+    const [first, second] = ['drafts-1', 'drafts-2'];
+    for (const name of [first, second]) await call('tickets.add', name, { id: name, body: 'seen' });
+    const asked = named({ reviewer: 'rita', count: 1 });
+    const claim = async () => (await call('tickets.claim', [second, first], asked)).tickets[0];
+    const held = await claim();
+    expect(held.id).toBe(second);
+    const mine = named({ reviewer: 'rita' });
+    expect(await call('tickets.getDraft', second, mine)).toBeNull();
+    await call('tickets.putDraft', held, BODY);
+    expect(await call('tickets.getDraft', second, mine)).toEqual({ draft: BODY, at: expect.any(String) });
+    expect((await claim()).lease.draft).toEqual(BODY);
+    await call('tickets.change', second, { body: 'changed' });
+    const decide = (version: number) =>
+      call('tickets.decide', held, 'ok', named({ version, next: true, queues: [first] }));
+    expect(await refusal(decide(held.version))).toBe('Http changed');
+    const decided = await decide((await call('tickets.get', second)).version);
+    expect(decided).toMatchObject({ ticket: { state: 'decided' }, next: { id: first }, synced: 0 });
+    expect(await failure(call('tickets.putDraft', held, BODY))).toMatchObject({ error: 'NotOpen', state: 'decided' });
+  },
+
+  'S0.4 all open tickets of a subject are resolved or invalidated by one call': async ({ idle, connect }) => {
+    const call = connect({ servers: [idle.api.url] });
+    const ids = numbered(3, 'subject-');
+    const all = ids.map((id) => ({ id, body: null, subject: 'post-1' }));
+    await call('tickets.addMany', 'subjects', all);
+    await call('tickets.add', 'subjects-more', { body: null, subject: 'post-1' });
+    expect((await call('tickets.change', ids[2] ?? '', { subject: 'post-2' })).subject).toBe('post-2');
+    const resolve = (dryRun: boolean) =>
+      call('tickets.resolveAll', { subject: 'post-1', queue: 'subjects' }, named({ decision: 1, reason: 'r', dryRun }));
+    for (const dryRun of [true, false]) expect(await resolve(dryRun)).toMatchObject({ resolved: 2 });
+    const gone = named({ reason: 'deleted' });
+    for (const invalidated of [1, 0])
+      expect(await call('tickets.invalidateAll', { subject: 'post-1' }, gone)).toMatchObject({ invalidated });
+    const listed: Json[] = await call('tickets.list', named({ subject: 'post-1' }));
+    expect(listed.map(({ state }) => state)).toEqual(['invalidated', 'decided', 'decided']);
+  },
+
   'S2.1 S2.2 S2.3 what is asked of cases is answered, and what is refused has a type': async ({ connect }) => {
     const call = connect();
     const settings = { votesToWin: 2, overbook: 1, leaseSeconds: 60 };

@@ -66,8 +66,14 @@ export const auditor: Scenarios = {
       const answer = await call('reviews.callback', id, named({ kind: 'text', status, waitSeconds }));
       expect(await outcomeOf(api, id, answer)).toBe('applied');
     }
-    expect(server.calls).toHaveLength(6);
+    const several = [4, 5].map((status) => ({ kind: 'text', status }));
+    const answers: Json[] = await call('reviews.callbacks', id, several, named({ waitSeconds }));
+    for (const answer of answers) expect(await outcomeOf(api, id, answer)).toBe('applied');
+    expect(server.calls).toHaveLength(8);
     const applied = (await logOf(api, id)).filter((line) => line.outcome === 'applied');
-    expect(applied.map((line) => line.status)).toEqual([1, 2, 3]);
+    expect(applied.map((line) => line.status)).toEqual([1, 2, 3, 4, 5]);
+    const bad = [...several, { kind: 'picture', status: 1 }];
+    expect(await refusal(call('reviews.callbacks', id, bad))).toBe('Http invalid_request');
+    expect((await call('reviews.get', id)).status).toBe(5);
   },
 };

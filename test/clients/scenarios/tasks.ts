@@ -86,6 +86,28 @@ export const puller = scenariosOf('task', {
     expect((await completions(api, 'asker')).map((line) => line.result)).toEqual([done]);
   },
 
+  'S4.1 S4.4 a user gives a task back, an operator takes one, and a changed template is for new tasks': async ({
+    connect,
+  }) => {
+    const call = connect();
+    await call('addTemplate', 'given', {});
+    const of = { type: 'once', executor: 'uid_gil', startTime: inMs(-1000), templateId: 'given', dispatch: 'blocking' };
+    await call('addTask', 'given-1', of);
+    const next = async () => (await call('next', 'gil')).dispatch.logId;
+    const logId = await next();
+    const back = () => call('releaseTask', 'gil', named({ logId, reason: 'too far' }));
+    const releasedAt = await back();
+    expect(await back()).toBe(releasedAt);
+    const again = await next();
+    expect(again).not.toBe(logId);
+    expect(await failure(back())).toMatchObject({ error: 'StaleLogId', current: again });
+    expect(await call('releaseTask', 'gil')).not.toBe(releasedAt);
+    await call('changeTemplate', 'given', { params: { place: { type: 'string' } } });
+    expect(await refusal(call('addTask', 'given-2', of))).toBe('Http template_mismatch');
+    await call('changeTemplate', 'given', { params: {} });
+    expect((await call('addTask', 'given-2', of)).id).toBe('given-2');
+  },
+
   'S4.5 a puller with a key that is not of its user ends with that': async ({ running, start }) => {
     const { key } = await createKey(running.runtime.db, { name: 'other', role: 'reviewer', subject: 'somebody' });
     await endedWith(start('forbidden', { apiKey: key }), 'Auth');

@@ -28,7 +28,7 @@ from .puller import Puller
 from .reviewer_loop import ReviewerLoop
 from .reviews import Audited, CallbackOutcome, LogLine, Review, Reviews, Target
 from .tasks import Dispatch, NextDispatch
-from .tickets import ClaimedTickets, Decided, Invalidation, Lease, Ticket, Tickets
+from .tickets import ClaimedTickets, Decided, Draft, Invalidation, Lease, Ticket, Tickets
 from .transport import Cut, Line
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "Decline",
     "Dispatch",
     "DocketError",
+    "Draft",
     "Event",
     "Feed",
     "FeedEvent",

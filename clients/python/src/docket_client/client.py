@@ -12,6 +12,7 @@ from .cases import Cases
 from .errors import LeaseLostError, RefusedError
 from .following import Feed, Stream, report
 from .reviews import Reviews
+from .shapes import sent
 from .tasks import NextDispatch, next_dispatch
 from .tickets import Tickets
 from .transport import Answer, Line, Transport
@@ -181,6 +182,10 @@ class Client:
         no error."""
         self._transport.call("POST", "/v1/templates", {"id": id, "name": name or id, "params": params})
 
+    def change_template(self, id: str, changes: Mapping[str, Any]) -> None:
+        """Changes its ``name`` or ``params``; tasks keep the version that they were made with."""
+        self._transport.call("PATCH", f"/v1/templates/{quote(id, safe='')}", changes)
+
     def put_group(self, gid: str, members: Iterable[str]) -> None:
         """Replaces a group's members; it counts from their next pull on (S4.3)."""
         self._transport.call("PUT", f"/v1/groups/{quote(gid, safe='')}", {"members": list(members)})
@@ -218,6 +223,14 @@ class Client:
         path = f"/v1/clients/{quote(uid, safe='')}/complete"
         answer = self._transport.call("POST", path, {"logId": log_id, "result": result})
         return str(answer["completedAt"])
+
+    def release_task(self, uid: str, log_id: Optional[str] = None, *, reason: Optional[str] = None) -> str:
+        """Gives a user's last dispatch back, for others to take; once more is no error. The instant at which it was
+        given back. ``log_id``: left out by an operator, for whatever the user has.
+
+        Raises StaleLogIdError when it is completed, or isn't the user's last one."""
+        path = f"/v1/clients/{quote(uid, safe='')}/release"
+        return str(self._transport.call("POST", path, sent(log_id=log_id, reason=reason))["releasedAt"])
 
     def stream(
         self,

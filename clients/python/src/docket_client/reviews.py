@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, replace
-from typing import Any, Dict, Iterator, List, Mapping, Optional
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional
 
 from .items import part
 from .shapes import sent, shaped
@@ -104,8 +104,17 @@ class Reviews:
         """What an audit said about the ``text``, a ``picture`` or a ``reply``. ``audit_time``: left out, the server's
         clock at its arrival. ``callback_id``: yours, so that the same one sent twice is a duplicate; left out, the call
         has one of its own. ``wait_seconds``: for how long to wait until its outcome is known."""
-        asked = sent(kind=kind, target_id=target_id, status=status, audit_time=audit_time, wait_seconds=wait_seconds)
-        return self._callback(_path(id, "callbacks"), asked, callback_id)
+        said = sent(kind=kind, target_id=target_id, status=status, audit_time=audit_time, callback_id=callback_id)
+        return self._callback(_path(id, "callbacks"), {**said, "waitSeconds": wait_seconds})
+
+    def callbacks(
+        self, id: str, callbacks: Iterable[Mapping[str, Any]], *, wait_seconds: float = 0
+    ) -> List[CallbackOutcome]:
+        """Several of a review, named as in the API, all of them or none; their outcomes in the same order."""
+        all = [*callbacks]
+        body = {"callbacks": [_named(one) for one in all], "waitSeconds": wait_seconds}
+        answer = self._transport.call("POST", _path(id, "callbacks"), body, wait=wait_seconds)
+        return [_outcome(one, asked) for one, asked in zip(answer["results"], all)]
 
     def picture_callback(
         self,
@@ -117,18 +126,24 @@ class Reviews:
         wait_seconds: float = 0,
     ) -> CallbackOutcome:
         """The same where only the picture is known."""
-        asked = sent(status=status, audit_time=audit_time, wait_seconds=wait_seconds)
-        return self._callback(f"/v1/pictures/{part(picture_id)}/callbacks", asked, callback_id)
+        asked = sent(status=status, audit_time=audit_time, callback_id=callback_id, wait_seconds=wait_seconds)
+        return self._callback(f"/v1/pictures/{part(picture_id)}/callbacks", asked)
 
-    def _callback(self, path: str, asked: Mapping[str, Any], callback_id: Optional[str]) -> CallbackOutcome:
-        body = {**asked, "callbackId": callback_id or str(uuid.uuid4())}
-        answer = self._transport.call("POST", path, body, wait=asked["waitSeconds"])
-        first = (answer.get("first") or {}).get("outcome")
-        outcome = shaped(CallbackOutcome, answer, first_outcome=first)
-        if callback_id is None and first is not None:
-            # of an id that no one else has, the first one can only be this call's own, whose answer was lost
-            return replace(outcome, outcome=first, first_outcome=None)
-        return outcome
+    def _callback(self, path: str, asked: Mapping[str, Any]) -> CallbackOutcome:
+        return _outcome(self._transport.call("POST", path, _named(asked), wait=asked["waitSeconds"]), asked)
+
+
+def _named(asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"callbackId": str(uuid.uuid4()), **asked}
+
+
+def _outcome(answer: Mapping[str, Any], asked: Mapping[str, Any]) -> CallbackOutcome:
+    first = (answer.get("first") or {}).get("outcome")
+    outcome = shaped(CallbackOutcome, answer, first_outcome=first)
+    if "callbackId" not in asked and first is not None:
+        # of an id that no one else has, the first one can only be this call's own, whose answer was lost
+        return replace(outcome, outcome=first, first_outcome=None)
+    return outcome
 
 
 def _path(id: str, what: str = "") -> str:

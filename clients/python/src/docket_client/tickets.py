@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from urllib.parse import urlencode
 
 from .items import BatchResult, Event, Items, held, part
 from .shapes import sent, shaped
@@ -11,12 +12,14 @@ from .shapes import sent, shaped
 
 @dataclass(frozen=True)
 class Lease:
-    """Until ``expires_at`` the ticket is the reviewer's. ``token`` is for the holder only, and None for all others."""
+    """Until ``expires_at`` the ticket is the reviewer's. ``token`` and the ``draft`` of a decision are for the holder
+    only, and None for all others."""
 
     reviewer: str
     granted_at: str
     expires_at: str
     token: Optional[str]
+    draft: Any = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class Ticket:
     reason: Optional[str]
     invalidation: Optional[Invalidation]
     resumed: bool = False
+    subject: Optional[str] = None
 
 
 @dataclass(frozen=True)
@@ -64,10 +68,20 @@ class ClaimedTickets:
 
 @dataclass(frozen=True)
 class Decided:
-    """``next``: the reviewer's next ticket, if it was asked for and there is one."""
+    """``next``: the reviewer's next ticket, if it was asked for and there is one. ``synced``: how many others of its
+    subject were decided with it."""
 
     ticket: Ticket
     next: Optional[Ticket]
+    synced: int = 0
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a reviewer has filled in of a decision, and when."""
+
+    draft: Any
+    at: str
 
 
 class Tickets(Items):
@@ -104,12 +118,18 @@ class Tickets(Items):
         queue: Optional[str] = None,
         state: Optional[str] = None,
         reviewer: Optional[str] = None,
+        subject: Optional[str] = None,
         created_after: Optional[str] = None,
         created_before: Optional[str] = None,
     ) -> Iterator[Ticket]:
         """Tickets, newest first. ``reviewer``: who holds them or has decided them."""
         query = sent(
-            queue=queue, state=state, reviewer=reviewer, created_after=created_after, created_before=created_before
+            queue=queue,
+            state=state,
+            reviewer=reviewer,
+            subject=subject,
+            created_after=created_after,
+            created_before=created_before,
         )
         return (_ticket(ticket) for ticket in self._transport.items("/v1/tickets", query))
 
@@ -123,9 +143,21 @@ class Tickets(Items):
         """No one needs to decide it any more; its holder is notified. Raises as ``resolve``."""
         return self._change(id, "invalidate", {"reason": reason})
 
+    def resolve_all(
+        self, filter: Mapping[str, str], *, decision: Any, reason: str, dry_run: bool = False
+    ) -> Dict[str, int]:
+        """Decides all open tickets of a ``subject``, where given only those of a ``queue`` or in a ``state``; how many
+        were ``resolved`` and ``skipped``. ``dry_run``: only counts them."""
+        how = sent(filter=filter, reason=reason, dry_run=dry_run)
+        return self._call("POST", "/v1/tickets/resolve", {**how, "decision": decision})
+
+    def invalidate_all(self, filter: Mapping[str, str], *, reason: str, dry_run: bool = False) -> Dict[str, int]:
+        """The same: no one needs to decide them any more; ``invalidated`` and ``skipped``."""
+        return self._call("POST", "/v1/tickets/invalidate", sent(filter=filter, reason=reason, dry_run=dry_run))
+
     def change(self, id: str, changes: Mapping[str, Any]) -> Ticket:
-        """Changes ``priority``, ``body``, ``requires``, ``exclude`` or ``deadlineAt`` of an open ticket, also while it
-        is held; the very next claim sees it. Raises NotOpenError."""
+        """Changes ``priority``, ``body``, ``subject``, ``requires``, ``exclude`` or ``deadlineAt`` of an open ticket,
+        also while it is held; the very next claim sees it. Raises NotOpenError."""
         return _ticket(self._call("PATCH", _path(id), changes, of=id))
 
     def reprioritize(self, id: str, priority: int) -> Ticket:
@@ -139,7 +171,7 @@ class Tickets(Items):
 
     def claim(
         self,
-        queue: str,
+        queue: Union[str, Sequence[str]],
         *,
         reviewer: Optional[str] = None,
         skills: Sequence[str] = (),
@@ -147,10 +179,12 @@ class Tickets(Items):
         wait_seconds: float = 0,
         retry_seconds: Optional[float] = None,
     ) -> ClaimedTickets:
-        """Up to ``count`` tickets: those that the reviewer holds, then the next ones. ``ReviewerLoop`` does this and
-        all that follows. ``reviewer`` may be left out with a reviewer's key."""
+        """Up to ``count`` tickets: those that the reviewer holds, then the next ones; of several queues in order of
+        preference. ``ReviewerLoop`` does this for one queue, and all that follows. ``reviewer`` may be left out with a
+        reviewer's key."""
         asked = sent(reviewer=reviewer, skills=[*skills], count=count, wait_seconds=wait_seconds)
-        path = f"/v1/queues/{part(queue)}/claim"
+        path = f"/v1/queues/{part(queue)}/claim" if isinstance(queue, str) else "/v1/claim"
+        asked = asked if isinstance(queue, str) else {**asked, "queues": [*queue]}
         answer = self._call("POST", path, asked, wait=wait_seconds, retry_seconds=retry_seconds)
         tickets = [_ticket(ticket) for ticket in answer["tickets"]]
         return ClaimedTickets(tickets, answer["reasons"], answer["retryAfterSeconds"])
@@ -161,16 +195,38 @@ class Tickets(Items):
         answer = self._call("POST", _path(id, "renew"), token, of=id, timeout=timeout, retry_seconds=retry_seconds)
         return str(answer["expiresAt"])
 
-    def decide(self, ticket: Ticket, decision: Any, *, next: bool = False, skills: Sequence[str] = ()) -> Decided:
+    def decide(
+        self,
+        ticket: Ticket,
+        decision: Any,
+        *,
+        next: bool = False,
+        skills: Sequence[str] = (),
+        queues: Sequence[str] = (),
+        version: Optional[int] = None,
+    ) -> Decided:
         """Decides a ticket that was claimed. ``next``: to be handed the reviewer's next one by the same call, by these
-        ``skills``. Once more with the same decision is no error.
+        ``skills``, and from these ``queues`` instead of the ticket's. ``version``: of the ticket as it was seen. Once
+        more with the same decision is no error.
 
-        Raises LeaseLostError, NotOpenError, or HttpError when the decision doesn't fit the queue's form."""
+        Raises LeaseLostError, NotOpenError, or HttpError when the decision doesn't fit the queue's form, and with code
+        changed when the ticket's body or requirements have changed after that version."""
         id, token = held(ticket)
-        body = {**token, "decision": decision, "next": next, "skills": [*skills]}
+        how = sent(next=next, skills=[*skills], queues=[*queues], version=version)
+        body = {**token, **how, "decision": decision}
         answer = self._call("POST", _path(id, "decide"), body, of=id)
         following = answer["next"]
-        return Decided(_ticket(answer["ticket"]), _ticket(following) if following else None)
+        return Decided(_ticket(answer["ticket"]), _ticket(following) if following else None, answer["synced"])
+
+    def put_draft(self, ticket: Ticket, draft: Any) -> None:
+        """Keeps what the holder has filled in of a decision; it comes again with the lease. Raises as ``renew``."""
+        id, token = held(ticket)
+        self._call("PUT", _path(id, "draft"), {**token, "draft": draft}, of=id)
+
+    def get_draft(self, id: str, *, reviewer: Optional[str] = None) -> Optional[Draft]:
+        """A reviewer's own draft, until a day after their lease. ``reviewer`` may be left out with a reviewer's key."""
+        answer = self._call("GET", f"{_path(id, 'draft')}?{urlencode(sent(reviewer=reviewer))}", of=id)
+        return shaped(Draft, answer) if answer else None
 
     def release(
         self,

@@ -225,6 +225,8 @@ class Transport:
 def answer_of(response: httpx.Response) -> Answer:
     """What a server answered. Raises Transient for what another server, or a later time, may mend, else HttpError."""
     status = response.status_code
+    if status == 204:
+        return {}
     try:
         parsed = response.json()
     except ValueError:
