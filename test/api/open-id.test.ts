@@ -122,12 +122,12 @@ test('an ended key ends all sessions of a person, whose next sign-in has the rol
   const { id } = (await admin.get('/v1/keys')).body.items.find((k: Json) => k.name === 'olga');
   await admin.raw('DELETE', `/v1/keys/${id}`);
   await eventually(async () => (await sessionOf(browser)).status === 401, 5_000);
-  people.olga = { preferred_username: 'olga', docket_role: 'agent' };
-  expect((await sessionOf((await signedIn('olga')).browser)).body.role).toBe('agent');
+  people.olga = { preferred_username: 'olga', docket_role: ['consumer', 'supervisor'] };
+  expect((await sessionOf((await signedIn('olga')).browser)).body.role).toBe('supervisor');
   // what was ended does not begin again with it
   expect((await sessionOf(browser)).status).toBe(401);
   const signIns = (await admin.get('/v1/admin-log?path=/sign-in/openid')).body.items;
-  const signedInAs = { operation: 'signInAtProvider', body: { role: 'agent' }, status: 201 };
+  const signedInAs = { operation: 'signInAtProvider', body: { role: 'supervisor' }, status: 201 };
   expect(signIns[0]).toMatchObject({ actor: 'olga', ...signedInAs });
 });
 
