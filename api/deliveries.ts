@@ -80,6 +80,7 @@ export function deliveryEndpoints(kind: deliveries.DeliveredKind, delivered: Del
     roles: ['producer', 'supervisor'],
     params: named.extend({ n: DeliveryNumber }),
     answers: { 202: Delivery },
+    problems: ['not_found', 'erased'],
     async handle({ ctx, params }) {
       return answer(202, deliveryView(await deliveries.redeliver(ctx, kind, idOf(params), params.n)));
     },

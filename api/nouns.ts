@@ -9,6 +9,7 @@ export * from './courts/jurors.ts';
 export * from './courts/settings.ts';
 export * from './courts/stats.ts';
 export * from './deliveries/all.ts';
+export * from './erasures/erasures.ts';
 export * from './feed/feed.ts';
 export * from './figures/find.ts';
 export * from './figures/overview.ts';

@@ -10,7 +10,7 @@ import { withStore } from './database.ts';
 const MAX_LISTED = 100_000;
 
 /** The actor for the admin log. In a container the user may have no name. */
-function called() {
+export function called() {
   let user = `user ${process.getuid?.()}`;
   try {
     user = userInfo().username;

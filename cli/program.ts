@@ -47,6 +47,7 @@ docket COMMAND --help has the options, environment variables and examples of a c
   addSecrets(program);
   addDoctor(program);
   addKeys(program);
+  addErase(program);
   addExport(program);
   return program;
 }
@@ -208,6 +209,19 @@ function addKeys(program: Command): void {
     reads: DATABASE,
     examples: [['docket key revoke 1f0c2a9b7d34', 'ends the key of this id']],
   }).argument('<id>', 'its id, as docket key list shows it');
+}
+
+function addErase(program: Command): void {
+  add(program, 'erase', async () => (await import('./erase.ts')).eraseCommand, {
+    summary: 'erase what is kept of an item, for good',
+    description: `Ends an open item, then erases its content, decision, result, notes and history, and says what
+is kept elsewhere. Ids, states, counts and times stay. Safe to repeat and to interrupt:
+processes that run carry on with it. See docs/guides/erasure.md.`,
+    reads: DATABASE,
+    examples: [["docket erase --item ticket/report-17 --reason 'asked for by its author'", 'a ticket']],
+  })
+    .requiredOption('--item <kind/id>', 'ticket/ID, job/ID, case/ID, task/ID or review/ID')
+    .requiredOption('--reason <text>', 'why: kept in the history of what is erased');
 }
 
 function addExport(program: Command): void {

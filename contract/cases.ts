@@ -1,5 +1,18 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, counts, Json, orNull, PageByTime, pageOf, Reason, Seconds, Text, Time, Token } from './common.ts';
+import {
+  Callback,
+  counts,
+  Erased,
+  Json,
+  orNull,
+  PageByTime,
+  pageOf,
+  Reason,
+  Seconds,
+  Text,
+  Time,
+  Token,
+} from './common.ts';
 import { Option } from './courts.ts';
 import { AnyName, Id, Name } from './names.ts';
 
@@ -25,6 +38,7 @@ export const Case = z
     decidedAt: z.string().nullable(),
     endedAt: z.string().nullable(),
     endReason: z.string().nullable(),
+    erased: Erased,
   })
   .openapi('Case');
 

@@ -4,6 +4,9 @@ import { AnyId } from './names.ts';
 /** Limit of a body that is no batch, and of each entry of a batch, in bytes. */
 export const SMALL_BODY = 256 * 1024;
 
+/** In the view of an item. */
+export const Erased = z.boolean().optional().openapi({ description: 'Only true, where all of its content is gone' });
+
 /** The token of a lease. */
 export const Token = z.string().min(1).max(200);
 

@@ -61,6 +61,8 @@ export interface Item {
   body_bytes: number | null;
   /** The version that last changed its body or requirements; null: none since it was added. */
   content_version: number | null;
+  /** All of its content is gone. */
+  erased: boolean;
   /** Tickets: what it is about. */
   subject: string | null;
   /** The ticket whose decision decided this one, too. */
@@ -122,6 +124,7 @@ export type ShownTicket = Change &
     | 'settled_token'
     | 'subject'
     | 'synced_with'
+    | 'erased'
   >;
 
 /** A case: its item, with the columns that only cases have. */

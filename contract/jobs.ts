@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import {
   Callback,
+  Erased,
   Json,
   oneOf,
   orNull,
@@ -141,6 +142,7 @@ export const Job = z
     reservedUntil: z.string().nullable(),
     lastReason: z.string().nullable().openapi({ description: 'Why it was last given back or buried' }),
     createdAt: z.string(),
+    erased: Erased,
   })
   .openapi('Job');
 

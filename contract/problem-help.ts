@@ -78,6 +78,10 @@ export const PROBLEM_HELP: Record<ProblemCode, Help> = {
     action: 'Read the ticket again and decide what it says now: the lease is still yours. Name the new `version`.',
     fields: '`version`: the ticket’s version now',
   },
+  erased: {
+    meaning: 'The item of this id was erased: its content is gone for good, and the id is not given again.',
+    action: 'Drop the call. To add another item, give it another id.',
+  },
   already_voted: {
     meaning: 'The person has voted on this case, perhaps with another account.',
     action: 'Claim another case. A vote cannot be changed.',

@@ -15,6 +15,7 @@ export const PROBLEMS = {
   not_open: { status: 409, title: 'No longer open' },
   lease_lost: { status: 409, title: 'Lease lost' },
   changed: { status: 409, title: 'Changed since the version that was seen' },
+  erased: { status: 409, title: 'Erased' },
   already_voted: { status: 409, title: 'Already voted' },
   conflict_of_interest: { status: 403, title: 'Conflict of interest' },
   limit_reached: { status: 422, title: 'Limit reached' },

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, counts, Json, orNull, PreciseTime, targeted, WaitSeconds } from './common.ts';
+import { Callback, counts, Erased, Json, orNull, PreciseTime, targeted, WaitSeconds } from './common.ts';
 import { Id } from './names.ts';
 
 const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);
@@ -19,6 +19,7 @@ export const Review = z
     version: z.number().int(),
     createdAt: z.string(),
     updatedAt: z.string(),
+    erased: Erased,
   })
   .openapi('Review');
 

@@ -3,6 +3,7 @@ import {
   Callback,
   conditional,
   counts,
+  Erased,
   Json,
   orNull,
   PageByTime,
@@ -151,6 +152,7 @@ export const Task = z
     state: z.enum(['active', 'deleted']),
     createdAt: z.string(),
     updatedAt: z.string(),
+    erased: Erased,
     occurrences: z.array(Occurrence).optional(),
     warnings: z
       .array(z.object({ path: z.string(), message: z.string() }))

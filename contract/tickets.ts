@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import {
   Callback,
   counts,
+  Erased,
   Json,
   oneOf,
   orNull,
@@ -59,6 +60,7 @@ export const Ticket = z
     decidedAt: z.string().nullable(),
     reason: z.string().nullable().openapi({ description: 'Why it was decided from outside; else null' }),
     invalidation: z.object({ reason: z.string(), by: z.string(), at: z.string() }).nullable(),
+    erased: Erased,
   })
   .openapi('Ticket');
 

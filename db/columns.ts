@@ -2,7 +2,7 @@ import type { FeedEvent } from '../contract/feed.ts';
 import type { Callback, Change, Item, Popped, ReviewTarget, ShownTicket } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
-import type { DELIVERED_KINDS } from '../contract/kinds.ts';
+import type { DELIVERED_KINDS, KEPT_KINDS } from '../contract/kinds.ts';
 import type { QueueSettings, Rule } from '../contract/queues.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
 import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
@@ -35,6 +35,8 @@ export interface Columns {
   'delivery.kind': (typeof DELIVERED_KINDS)[number];
   'delivery.state': 'pending' | 'delivered' | 'failed';
   'delivery_start.kind': Driven;
+  'erasure.kind': (typeof KEPT_KINDS)[number];
+  'erasure.state': 'running' | 'done';
   'event.kind': Driven;
   'event.data': FeedEvent['data'];
   'item.kind': Kind;
@@ -90,7 +92,7 @@ export interface Columns {
   'delivery_counts.kind': Driven;
   'driven_part.kind': Kind;
   'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
-  'dispatch_log.data': { logId: string; uid: string; params: NewTask['params']; result?: FeedEvent['data'] };
+  'dispatch_log.data': { logId: string; uid: string; params?: NewTask['params']; result?: FeedEvent['data'] };
   'finished_run.state': 'settled';
   'finish_next.*': Popped;
   'finish_jobs.*': Change & Pick<Item, 'settled_token'>;
@@ -107,7 +109,7 @@ export interface Columns {
   'push_topics.push': PushTarget;
   'queue_metrics.kind': Kind;
   'queue_stats.counts': Record<string, number>;
-  'receive_callbacks.problem': 'no_review' | 'no_target' | 'too_far' | 'busy';
+  'receive_callbacks.problem': 'no_review' | 'erased' | 'no_target' | 'too_far' | 'busy';
   'receive_callbacks.*': { received_at: Date };
   'renew_hold.*': { outcome: 'done'; expires_at: Date } | { outcome: Rejection; expires_at: null };
   'review_change.*': ReviewChange & { line: ChangedLine } & { callback: Callback | null };

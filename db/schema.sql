@@ -165,6 +165,28 @@ create table draft (
 );
 comment on table draft is 'drafts of decisions of tickets; only their writers see them';
 
+create table erasure (
+  id                   text collate "C" not null,
+  seq                  bigint generated always as identity not null,
+  kind                 text collate "C",
+  item_id              text collate "C",
+  reason               text collate "C" not null,
+  actor                text collate "C" not null,
+  state                text collate "C" default 'running'::text not null,
+  "position"           text collate "C",
+  items                integer default 0 not null,
+  events               integer default 0 not null,
+  created_at           timestamp with time zone default clock_timestamp() not null,
+  finished_at          timestamp with time zone,
+  constraint erasure_pkey PRIMARY KEY (id),
+  constraint erasure_end CHECK (((state = 'done'::text) = (finished_at IS NOT NULL))),
+  constraint erasure_kind_check CHECK ((kind = ANY (ARRAY['ticket'::text, 'job'::text, 'case'::text, 'task'::text, 'review'::text]))),
+  constraint erasure_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text]))),
+  constraint erasure_target CHECK (((kind IS NULL) = (item_id IS NULL)))
+);
+CREATE UNIQUE INDEX erasure_of_item ON public.erasure USING btree (kind, item_id) WHERE (state = 'running'::text);
+comment on column erasure."position" is 'how far it has come; null: it has not begun';
+
 create table event (
   kind                 text collate "C" not null,
   item_id              text collate "C" not null,
@@ -295,6 +317,7 @@ create table item (
   synced_with          text collate "C",
   content_version      bigint,
   run                  integer default 1 not null,
+  erased               boolean default false not null,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -615,6 +638,7 @@ create table review (
   created_at           timestamp with time zone default clock_timestamp() not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
   seq                  bigint generated always as identity not null,
+  erased               boolean default false not null,
   constraint review_pkey PRIMARY KEY (id),
   constraint review_seq_key UNIQUE (seq)
 );
@@ -845,6 +869,7 @@ create table task (
   updated_at           timestamp with time zone default clock_timestamp() not null,
   max_lookback_seconds double precision,
   template_version     integer default 1 not null,
+  erased               boolean default false not null,
   constraint task_pkey PRIMARY KEY (id),
   constraint task_answer_seconds_check CHECK ((answer_seconds > (0)::double precision)),
   constraint task_catch_up_check CHECK ((catch_up = ANY (ARRAY['all'::text, 'newest'::text]))),

@@ -103,6 +103,21 @@ export interface DrivenRow {
   lacks_jurors: boolean | null;
 }
 
+export interface ErasureRow {
+  id: string;
+  seq: number;
+  kind: Columns['erasure.kind'] | null;
+  item_id: string | null;
+  reason: string;
+  actor: string;
+  state: Columns['erasure.state'];
+  position: string | null;
+  items: number;
+  events: number;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
 export interface ItemRow {
   kind: Columns['item.kind'];
   id: string;
@@ -164,6 +179,7 @@ export interface ItemRow {
   synced_with: string | null;
   content_version: number | null;
   run: number;
+  erased: boolean;
 }
 
 export interface LogShardRow {
@@ -223,6 +239,7 @@ export interface ReviewRow {
   created_at: Date;
   updated_at: Date;
   seq: number;
+  erased: boolean;
 }
 
 export interface ReviewCallbackRow {
@@ -298,6 +315,7 @@ export interface TaskRow {
   updated_at: Date;
   max_lookback_seconds: number | null;
   template_version: number;
+  erased: boolean;
 }
 
 export interface TaskGroupRow {
@@ -363,7 +381,7 @@ export interface Statements {
   freed_court_done: { params: { court: string; seq: number }; row: never };
   inviting_cases: { params: { court: string; afterRank?: string | null; afterSeq?: number | null; limit: number }; row: { id: string; rank: string; seq: number } };
   count_jurors: { params: { court: string; list: number }; row: { n: number } };
-  gold_of: { params: { court: string }; row: { id: string; ended_at: Date | null } };
+  gold_of: { params: { court: string }; row: { id: string; ended_at: Date | null; erased: boolean } };
   change_gold: { params: { gold: unknown; court: string }; row: never; moves: 'unseen' };
   court_stats: { params: { court: string }; row: { counts: Columns['court_stats.counts']; gold: Columns['court_stats.gold']; votes_last_hour: number; wasted_last_hour: number } };
   juror_limits: { params: { juror: string; court: string }; row: { eligible: boolean; shown: number; frees_at: Date | null; day_ends_at: Date; votes: number } };
@@ -412,6 +430,9 @@ export interface Statements {
   put_draft: { params: { draft: string; id: string; token: string; subject?: string | null }; row: { id: string } };
   drafts_of: { params: { ids: (string | null)[]; person: string }; row: { id: string; draft: unknown; at: Date } };
   forget_drafts: { params: {}; row: never };
+  add_erasure: { params: { id: string; kind: string; itemId: string; reason: string; actor: string }; row: ErasureRow };
+  get_erasure: { params: { id: string }; row: ErasureRow };
+  erasure_step: { params: {}; row: ItemRow; moves: true };
   number_events: { params: { limit: number }; row: { numbered: number; newest: number } };
   feed_page: { params: { after: number; limit: number; bytes: number }; row: { seq: number; kind: Columns['event.kind']; item_id: string; no: number | null; event_seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
   follow_log: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; seq: number | null; type: string | null; actor: string | null; at: Date | null; shard: number | null; kind: Columns['item.kind'] | null; id: string | null; queue: string | null; state: Columns['item.state'] | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; optional: boolean | null }, Columns['follow_log.*']> };
@@ -430,8 +451,8 @@ export interface Statements {
   publishing_lag: { params: {}; row: { waiting: number; oldest_seconds: number } };
   add_items: { params: { kind: string; items: unknown; keyed: boolean }; row: ItemRow; moves: true };
   get_items: { params: { kind: string; ids: (string | null)[] }; row: ItemRow };
-  settle_items: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; synced: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null }, Columns['settle_items.*']>; moves: true };
-  settle_next: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; next: (string | null)[]; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; advanced: boolean }, Columns['settle_next.*']>; moves: true };
+  settle_items: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; synced: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null }, Columns['settle_items.*']>; moves: true };
+  settle_next: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; next: (string | null)[]; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; advanced: boolean }, Columns['settle_next.*']>; moves: true };
   renew_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; subjects: (string | null)[]; kind: string }; row: ItemRow; moves: 'unseen' };
   release_item: { params: { kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null; delaySeconds: number; skip: boolean; undelivered: boolean }; row: ItemRow; moves: true };
   transfer_item: { params: { queue: string; kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null }; row: ItemRow; moves: true };
@@ -506,9 +527,9 @@ export interface Statements {
   refresh_done: { params: { kind: string; name: string; settingsVersion: number }; row: { name: string } };
   queue_stats: { params: { kind: string; names: (string | null)[] }; row: { name: string; counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
   claim_reasons: { params: { queues: (string | null)[]; kind: string; person: string; skills: (string | null)[] }; row: { queue: string; delayed: number; held: number; excluded: number; skills: number; skipped: number; paused: number; max_held: number; retry_after: number | null } };
-  claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; advanced: boolean }, Columns['claim.*']>; moves: true };
-  claim_from: { params: { queues: (string | null)[]; person: string; tokens: (string | null)[]; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; advanced: boolean }, Columns['claim_from.*']>; moves: true };
-  claim_next: { params: { kind: string; id: string; token: string; skills: (string | null)[]; queues: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; advanced: boolean }, Columns['claim_next.*']>; moves: true };
+  claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; advanced: boolean }, Columns['claim.*']>; moves: true };
+  claim_from: { params: { queues: (string | null)[]; person: string; tokens: (string | null)[]; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; advanced: boolean }, Columns['claim_from.*']>; moves: true };
+  claim_next: { params: { kind: string; id: string; token: string; skills: (string | null)[]; queues: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; advanced: boolean }, Columns['claim_next.*']>; moves: true };
   items_ahead: { params: { kind: string; id: string; queue: string; skills: (string | null)[]; person: string }; row: { n: number } };
   notice_store: { params: { store: string }; row: { first: boolean } };
   restart_reconciliation: { params: {}; row: never };

@@ -67,6 +67,7 @@ export function caseView(item: CaseItem) {
     decidedAt: decided ? ended : null,
     endedAt: ended,
     endReason: item.end_reason,
+    ...(item.erased && { erased: true }),
   };
 }
 
@@ -165,9 +166,9 @@ export const courtCase = defineKind({
       hung: 'expired',
       invalidated: 'invalidated',
     },
-    settled: stays('settled', 'delivered', 'delivery_failed', 'refused'),
-    expired: stays('expired', 'escalated', 'delivered', 'delivery_failed', 'refused'),
-    invalidated: stays('invalidated', 'delivered', 'delivery_failed', 'refused'),
+    settled: stays('settled', 'delivered', 'delivery_failed', 'refused', 'erased'),
+    expired: stays('expired', 'escalated', 'delivered', 'delivery_failed', 'refused', 'erased'),
+    invalidated: stays('invalidated', 'delivered', 'delivery_failed', 'refused', 'erased'),
   },
   leased: 'several',
   workflow: untilItsEnd('courtCase'),

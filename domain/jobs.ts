@@ -30,6 +30,7 @@ export function jobView(item: Item) {
     reservedUntil: item.expires_at?.toISOString() ?? null,
     lastReason: item.end_reason,
     createdAt: item.created_at.toISOString(),
+    ...(item.erased && { erased: true }),
   };
 }
 
@@ -81,8 +82,8 @@ export const job = defineKind({
       ...stays('held', 'parked', 'refused'),
     },
     buried: { reserved: 'held', kicked: 'ready', ...ends, ...stays('buried', 'refused') },
-    settled: { created: ['ready', 'delayed'], ...stays('settled', 'refused') },
-    invalidated: { created: ['ready', 'delayed'], ...stays('invalidated', 'refused') },
+    settled: { created: ['ready', 'delayed'], ...stays('settled', 'refused', 'erased') },
+    invalidated: { created: ['ready', 'delayed'], ...stays('invalidated', 'refused', 'erased') },
   },
   leased: 'one',
   workflow: untilItsEnd('job'),

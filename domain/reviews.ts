@@ -10,10 +10,11 @@ interface ReviewParts {
   version: number;
   createdAt: string;
   updatedAt: string;
+  erased?: boolean;
 }
 
 /** A review as the API shows it: as it is, or as it was after one change. */
-export function reviewView({ id, record, body, version, createdAt, updatedAt }: ReviewParts) {
+export function reviewView({ id, record, body, version, createdAt, updatedAt, erased }: ReviewParts) {
   return {
     id,
     status: record.text.status,
@@ -24,6 +25,7 @@ export function reviewView({ id, record, body, version, createdAt, updatedAt }: 
     version,
     createdAt,
     updatedAt,
+    ...(erased && { erased }),
   };
 }
 

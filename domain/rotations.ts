@@ -7,8 +7,8 @@ export const rotation = defineKind({
   lifecycle: {
     none: { created: 'delayed' },
     delayed: { ended: 'expired', deleted: 'invalidated', ...stays('delayed', 'changed', 'parked', 'refused') },
-    expired: { changed: 'delayed', ...stays('expired', 'refused') },
-    invalidated: stays('invalidated', 'refused'),
+    expired: { changed: 'delayed', ...stays('expired', 'refused', 'erased') },
+    invalidated: stays('invalidated', 'refused', 'erased'),
   },
   leased: 'never',
   workflow: reopened('rotation'),

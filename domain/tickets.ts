@@ -51,6 +51,7 @@ export function ticketView(item: ShownTicket, token: string | null = null, draft
       item.state === 'invalidated' && reason !== null && by !== null && ended_at !== null
         ? { reason, by, at: ended_at.toISOString() }
         : null,
+    ...(item.erased && { erased: true }),
   };
 }
 
@@ -78,7 +79,7 @@ export function queueStatsView({ counts, oldest_waiting_seconds, claims_per_minu
 
 /** Events that leave the state of a ticket as it is. */
 const whileOpen = ['changed', 'escalated', 'parked', 'refused', 'noted'] as const;
-const afterEnd = ['delivered', 'delivery_failed', 'refused', 'noted'] as const;
+const afterEnd = ['delivered', 'delivery_failed', 'refused', 'noted', 'erased'] as const;
 
 const ends = { decided: 'settled', synced: 'settled', invalidated: 'invalidated', expired: 'expired' } as const;
 

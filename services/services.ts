@@ -5,6 +5,7 @@ import * as samples from './figures/samples.ts';
 import * as rules from './items/rules.ts';
 import { restartStuck } from './reviews/stuck.ts';
 import type { Context, ServiceConfig } from './shared/context.ts';
+import * as erasures from './upkeep/erasures.ts';
 import { startReconciler } from './upkeep/reconciler.ts';
 import * as retention from './upkeep/retention.ts';
 import { applySettings } from './upkeep/settings.ts';
@@ -12,7 +13,15 @@ import { applySettings } from './upkeep/settings.ts';
 /** What looks at the changes of each commit of this process. */
 const FOLLOWERS = [rules.follow, invitations.follow];
 /** What runs in each round of maintenance. */
-const CHORES = [rules.sweep, invitations.look, applySettings, invariants.checkNext, restartStuck, samples.take];
+const CHORES = [
+  rules.sweep,
+  invitations.look,
+  applySettings,
+  invariants.checkNext,
+  restartStuck,
+  samples.take,
+  erasures.look,
+];
 
 /** Makes the context of a process, before its runtime is started. */
 export function createContext(runtime: Runtime, config: ServiceConfig): Context {
@@ -28,7 +37,7 @@ export function startServices(ctx: Context): { stop(): Promise<void> } {
   retention.start(ctx);
   return {
     async stop() {
-      await Promise.all([reconciler.stop(), invitations.stop(ctx), retention.stop(ctx)]);
+      await Promise.all([reconciler.stop(), invitations.stop(ctx), erasures.stop(ctx), retention.stop(ctx)]);
     },
   };
 }

@@ -19,7 +19,7 @@ export const addCaseEndpoint = endpoint('addCase', 'POST /v1/courts/{court}/case
   body: NewCase,
   takesKey: true,
   answers: { 200: Case, 201: Case },
-  problems: ['not_found', 'id_conflict'],
+  problems: ['not_found', 'id_conflict', 'erased'],
   async handle({ api, ctx, caller, params, body, header }) {
     const court = await courts.get(ctx, params.court);
     const id = wantedId(body.id, caller, 'case', header('idempotency-key'));

@@ -13,7 +13,7 @@ export const putGoldEndpoint = endpoint('putGoldCases', 'PUT /v1/courts/{court}/
   body: PutGold,
   bodyLimit: LARGE_BODY,
   answers: { 200: z.object({ total: z.number().int() }) },
-  problems: ['not_found', 'id_conflict'],
+  problems: ['not_found', 'id_conflict', 'erased'],
   async handle({ ctx, caller, params, body: { cases } }) {
     const court = await courts.get(ctx, params.court);
     for (const [n, one] of cases.entries()) checkEntry(`cases.${n}`, one);

@@ -36,7 +36,7 @@ export const redeliverEndpoint = endpoint('redeliverDelivery', 'POST /v1/deliver
   scope: { item: ({ params: { kind, itemId } }) => (isItem(kind) ? [kind, itemId] : undefined) },
   params: DeliveryParam,
   answers: { 202: Delivery },
-  problems: ['not_found'],
+  problems: ['not_found', 'erased'],
   async handle({ ctx, params: { kind, itemId, n } }) {
     // jobs are pushed, not delivered
     if (kind === 'job') throw new Problem('not_found', `job ${itemId} has no delivery ${n}`);

@@ -21,6 +21,7 @@ export const reviewCallback = endpoint('addReviewCallback', 'POST /v1/reviews/{i
   roles: ['producer', 'agent', 'supervisor'],
   body: SentCallbacks,
   document: OneOrSeveralCallbacks,
+  problems: ['not_found', 'erased'],
   answers: { 200: CallbackAnswer.or(CallbackResults), 202: CallbackAnswer.or(CallbackResults) },
   async handle({ ctx, caller, params: { id }, body, signal }) {
     if (!('callbacks' in body)) {
@@ -42,7 +43,7 @@ export const pictureCallback = endpoint('addPictureCallback', 'POST /v1/pictures
   params: PictureParam,
   body: PictureCallback,
   answers: { 200: CallbackAnswer, 202: CallbackAnswer },
-  problems: ['not_found'],
+  problems: ['not_found', 'erased'],
   async handle({ ctx, caller, params: { pictureId }, body, signal }) {
     if ((body.targetId ?? pictureId) !== pictureId)
       throw invalid('targetId', 'is another picture than that of the path');

@@ -12,7 +12,7 @@ export const putReviewEndpoint = endpoint('putReview', 'PUT /v1/reviews/{id}', {
   body: PutReview,
   bodyLimit: LARGE_BODY,
   answers: { 200: Review, 201: Review },
-  problems: ['id_conflict'],
+  problems: ['id_conflict', 'erased'],
   async handle({ api, ctx, caller, params: { id }, body }) {
     checkUrl(api, 'callback.url', body.callback?.url);
     const review = { id, targets: targetsOf(body), body: body.body, callback: body.callback, actor: caller.actor };

@@ -82,7 +82,7 @@ function positionOf(cursor: string) {
 
 const line = ({ item_id, type, at, data }: dispatches.DispatchLogRow) => ({
   ...{ logId: data.logId, uid: data.uid, taskId: taskOf(item_id), occurrence: instantOf(item_id) },
-  ...{ params: data.params, type, at: at.toISOString(), result: data.result ?? null },
+  ...{ params: data.params ?? {}, type, at: at.toISOString(), result: data.result ?? null },
 });
 
 export const dispatchLogEndpoint = endpoint('listDispatches', 'GET /v1/dispatch-log', {

@@ -19,6 +19,7 @@ function taskView(t: TaskRow): Task {
     state: t.state,
     createdAt: t.created_at.toISOString(),
     updatedAt: t.updated_at.toISOString(),
+    ...(t.erased && { erased: true }),
   };
 }
 
@@ -49,7 +50,7 @@ export const addTaskEndpoint = endpoint('addTask', 'POST /v1/tasks', {
   body: NewTask,
   takesKey: true,
   answers: { 200: Task, 201: Task },
-  problems: ['id_conflict', 'limit_reached', 'template_mismatch'],
+  problems: ['id_conflict', 'erased', 'limit_reached', 'template_mismatch'],
   async handle({ ctx, caller, body: { id: sent, ...fields }, header }) {
     const id = wantedId(sent, caller, 'task', header('idempotency-key'));
     const added = await tasks.add(ctx, id, fields, caller.actor);

@@ -18,7 +18,7 @@ export const addTicketEndpoint = endpoint('addTicket', 'POST /v1/queues/{queue}/
   body: NewTicket,
   takesKey: true,
   answers: { 200: Ticket, 201: Ticket },
-  problems: ['id_conflict'],
+  problems: ['id_conflict', 'erased'],
   async handle({ api, caller, params: { queue }, body, header }) {
     const id = wantedId(body.id, caller, 'ticket', header('idempotency-key'));
     const { item, created } = await add(api, caller, queue, body, id);

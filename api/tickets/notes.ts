@@ -16,6 +16,7 @@ export const addNote = endpoint('addTicketNote', 'POST /v1/tickets/{id}/notes', 
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   body: AddNote,
   answers: { 201: Note },
+  problems: ['not_found', 'erased'],
   async handle({ ctx, caller, params: { id }, body: { text, reviewer } }) {
     await visibleTicket(ctx, caller, id);
     const by = personOf(caller, reviewer ?? caller.actor);

@@ -15,7 +15,7 @@ begin
   loop
     select * into i from item where kind = 'job' and id = x.id for update;
     -- asked under the lock: a key that is known stands for its run, whatever has become of that
-    continue when not found or exists (select from job_key where id = x.id and key = x.key);
+    continue when not found or i.erased or exists (select from job_key where id = x.id and key = x.key);
     if i.ended_at is null then
       insert into job_key (id, key, run) select x.id, x.key, i.run
        where x.key is not null and i.content_hash = decode(x.hash, 'hex');

@@ -13,7 +13,7 @@ $$;
 -- p_wait   whether to wait for reviews that are locked, by an edit for instance; callbacks of many reviews in one call
 --          must not all wait for one of them
 -- p_whole  keeps all of them or none
--- problem  'no_review', 'no_target', 'too_far' or, without p_wait, 'busy': that one was not kept
+-- problem  'no_review', 'erased', 'no_target', 'too_far' or, without p_wait, 'busy': that one was not kept
 create or replace function receive_callbacks(
   p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamptz[],
   p_skew_seconds double precision, p_actors text[] default null, p_wait boolean default true,
@@ -37,6 +37,7 @@ begin
     select s.*, row_number() over (partition by s.review, s.id order by s.n) as nth, case
              when not exists (select from review r where r.id = s.review) then 'no_review'
              when not s.review = any (v_locked) then 'busy'
+             when is_erased('review', s.review) then 'erased'
              when not exists (
                select from review_index x
                 where x.review_id = s.review and x.kind = s.what and x.target_id = s.target) then 'no_target'
@@ -210,6 +211,7 @@ end $$;
 -- an edit has its place among the callbacks. A target that stays keeps its status and audit time. One that was removed
 -- before, a picture also from another review, has the author's status and its last audit time.
 -- p_targets  [{kind, id, position, status}]
+-- No row: it has been erased
 create or replace function put_review(
   p_id text, p_targets jsonb, p_body json, p_callback jsonb, p_actor text default 'anonymous'
 ) returns table (created boolean, now timestamptz) language plpgsql as $$
@@ -224,6 +226,7 @@ begin
   select * into v_review from review where id = p_id for no key update;
   -- cleared meanwhile by retention: once more, and it is made anew
   if not found then raise exception 'review % is gone', p_id using errcode = '40001'; end if;
+  if v_review.erased then return; end if;
   v_before := v_review.record;
   v_review.updated_at := clock_timestamp();
 

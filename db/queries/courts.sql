@@ -173,7 +173,7 @@ select id, rank::text as rank, seq from item
 select count(*)::integer as n from juror where court = :court and list = :list;
 
 -- name: gold_of
-select i.id, i.ended_at from case_file f join item i on i.kind = 'case' and i.id = f.id
+select i.id, i.ended_at, i.erased from case_file f join item i on i.kind = 'case' and i.id = f.id
  where f.court = :court and f.gold is not null;
 
 -- name: change_gold

@@ -5,7 +5,8 @@
 with opened as (
   insert into delivery (kind, item_id, n, type, version, queue, url, state)
   select i.kind, i.id, 1, :type, i.version, i.queue, :url, 'pending'
-    from item i where i.kind = :kind and i.id = :id and i.delivery_pending
+    -- locked: what is erased meanwhile is delivered no more
+    from item i where i.kind = :kind and i.id = :id and i.delivery_pending for share of i
   on conflict (kind, item_id, n) do nothing
   returning *)
 select * from opened
@@ -17,7 +18,7 @@ limit 1;
 update delivery
    set state = 'pending', attempts_before = attempts,
        next_attempt_at = clock_timestamp(), updated_at = clock_timestamp()
- where kind = :kind and item_id = :id and n = :n and state <> 'pending' returning *;
+ where kind = :kind and item_id = :id and n = :n and state <> 'pending' and not is_erased(kind, item_id) returning *;
 
 -- name: get_delivery
 select * from delivery where kind = :kind and item_id = :id and n = :n;
@@ -29,7 +30,7 @@ update delivery
        updated_at = clock_timestamp(),
        next_attempt_at = clock_timestamp() + make_interval(secs => :delaySeconds?::double precision)
  where kind = :kind and item_id = :id and n = :n and version = :version
-   and (state = 'pending' or (state = 'failed' and :state = 'delivered'))
+   and (state = 'pending' or (state = 'failed' and :state = 'delivered' and not is_erased(kind, item_id)))
 returning *;
 
 -- name: conclude_delivery

@@ -1,7 +1,7 @@
 import type { PutGold } from '../../contract/courts.ts';
 import type { Mover } from '../../db/pool.ts';
 import type { Context } from '../shared/context.ts';
-import { invalid, Problem } from '../shared/problems.ts';
+import { erased, invalid, Problem } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases } from './adding.ts';
 import { closeCases } from './cases.ts';
@@ -35,6 +35,7 @@ async function replace(tx: Mover, court: Court, wanted: Gold, actor: string): Pr
   );
   const made = new Set(added.map((item) => item.id));
   const clash = rows.find(({ id }) => known.get(id)?.ended_at || !(known.has(id) || made.has(id)));
+  if (clash && known.get(clash.id)?.erased) throw erased(`case ${clash.id}`);
   if (clash) throw new Problem('id_conflict', `${clash.id} stands for another case`);
   await tx.move('change_gold', { court: name, gold: rows.map(({ id, gold, body }) => ({ id, gold, body })) });
   for (const { id } of rows) known.delete(id);

@@ -7,7 +7,7 @@ import { isInvitation } from '../../domain/callbacks.ts';
 import { isItem } from '../../domain/kinds.ts';
 import { TASK_QUEUE } from '../../runtime/followers/publisher.ts';
 import type { Context } from '../shared/context.ts';
-import { Problem, unreachable } from '../shared/problems.ts';
+import { erased, Problem, unreachable } from '../shared/problems.ts';
 
 /** A delivery without its body: that of a review's change is the whole review. */
 export type ListedDelivery = RowOf<'list_deliveries'>;
@@ -67,7 +67,7 @@ export function listAll(
 
 /**
  * Sends a delivery again, with the same message id (S0.10).
- * @throws Problem `not_found`, or `unavailable` while Temporal cannot be reached
+ * @throws Problem `not_found`, `erased`, or `unavailable` while Temporal cannot be reached
  */
 export async function redeliver(ctx: Context, kind: DeliveredKind, id: string, n: number): Promise<DeliveryRow> {
   const { db, client, log } = ctx;
@@ -77,6 +77,7 @@ export async function redeliver(ctx: Context, kind: DeliveredKind, id: string, n
   // the item's workflow makes this delivery; without one, a call that failed half-way may have reopened it
   if (known.state === 'pending' && underWay && !isInvitation(known)) return known;
   const [reopened] = await db.run('reopen_delivery', { kind, id, n });
+  if (!reopened && known.state !== 'pending') throw erased(`${kind} ${id}`);
   // a workflow that is left from a recorded outcome is about to end, and would not read the reopened row
   const ifRunning = reopened ? 'TERMINATE_EXISTING' : 'USE_EXISTING';
   await startDelivery(client, kind, id, n, ifRunning).catch((error: Error) => {

@@ -10,7 +10,7 @@ import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { BY_ID, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { ADDS, Problem, sameContent } from '../shared/problems.ts';
+import { ADDS, erased, Problem, sameContent } from '../shared/problems.ts';
 import { contentHash, isSettledBy } from '../shared/tokens.ts';
 import { MOST_TOGETHER, type Reservation } from './popping.ts';
 
@@ -38,7 +38,7 @@ interface Added {
 /**
  * Adds a job. While the id's run is open, the same content is that run; where it is over, the next one begins (S3.1,
  * S3.2). An add whose key is known is the run that had it first.
- * @throws Problem `id_conflict` when the id stands for other content, or its topic takes an id once
+ * @throws Problem `id_conflict` when the id stands for other content, or its topic takes an id once; `erased`
  */
 export async function add(ctx: Context, { id, key, ...job }: NewJob, actor: string): Promise<Added> {
   const hash = contentHash(job);
@@ -49,6 +49,7 @@ export async function add(ctx: Context, { id, key, ...job }: NewJob, actor: stri
     if (item) return { item, run: item.run, created: true };
     const [found] = await ctx.db.run('find_run', { id, key, topic: job.topic });
     if (!found) continue;
+    if (found.erased) throw erased(`job ${id}`);
     if (found.of_key !== null) return { item: found, run: found.of_key, created: false };
     if (!isFinal(found.state)) return { item: sameContent(found, 'job', id, hash), run: found.run, created: false };
     if (found.spent) throw new Problem('id_conflict', `job ${id} ${endOf(found)}: its topic takes an id once`);

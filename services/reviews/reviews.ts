@@ -4,7 +4,7 @@ import { reviewChange } from '../../domain/reviews.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import { share } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { found, invalid, Problem } from '../shared/problems.ts';
+import { erased, found, invalid, Problem } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
 
 export interface NewCallback {
@@ -49,16 +49,17 @@ export const get = async ({ db }: Context, id: string) => found(await db.run('ge
 
 /**
  * Creates or edits a review.
- * @throws Problem `id_conflict` when another review has one of the pictures
+ * @throws Problem `id_conflict` when another review has one of the pictures; `erased`
  */
 export async function put(ctx: Context, review: NewReview) {
   const { id } = review;
   const sealed = { ...review, callback: ctx.secrets.seal(review.callback) };
   const moved = ([row]: RowOf<'put_review'>[]) => (row?.created === false ? [reviewChange(id, 0, row.now)] : []);
   const [done] = await ctx.db.move('put_review', sealed, { moved }).catch(pictureTaken);
+  if (!done) throw erased(`review ${id}`);
   // the edit has also applied the callbacks that were pending
   ctx.wakeAll(`review/${id}`);
-  return { row: await get(ctx, id), created: done?.created ?? false };
+  return { row: await get(ctx, id), created: done.created };
 }
 
 /** Newest first, those before the number `before`. */
@@ -188,6 +189,7 @@ function rejection(problem: Received['problem'], { review, kind, target }: NewCa
   if (problem === 'busy') return new Problem('unavailable', `review ${review} is being changed, try again`);
   const under = at === undefined ? '' : `${at}.`;
   if (problem === 'too_far') return invalid(`${under}auditTime`, 'is too far in the future');
+  if (problem === 'erased') return erased(`review ${review}`);
   if (problem === 'no_review') return new Problem('not_found', missing(review));
   const detail = `review ${review} has never had the ${kind} ${target}`;
   return new Problem('not_found', detail, at === undefined ? {} : { errors: [{ path: at, message: detail }] });

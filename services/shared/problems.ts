@@ -35,6 +35,9 @@ export class Problem extends Error {
 export const invalid = (path: string, message: string) =>
   new Problem('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
 
+/** @param what such as `ticket 17` */
+export const erased = (what: string) => new Problem('erased', `${what} has been erased`);
+
 /** The row that a statement found. @throws Problem `not_found` with this detail where it found none */
 export function found<T>([row]: T[], missing: string): T {
   if (row === undefined) throw new Problem('not_found', missing);
@@ -48,9 +51,9 @@ export const ADDS = 10;
  * Adds a record, or finds the one that has its id already: the same one for the same content (S0.9).
  * @param hash SHA-256 of the content as it is sent now, hex
  * @param insert undefined: the id exists
- * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
+ * @throws Problem `id_conflict` when the id stands for other content, as it was first sent; `erased`
  */
-export async function addOnce<T, E extends { content_hash: Uint8Array }>(
+export async function addOnce<T, E extends Existing>(
   { what, id, hash }: { what: string; id: string; hash: string },
   insert: () => Promise<T | undefined>,
   find: () => Promise<E | undefined>,
@@ -64,13 +67,15 @@ export async function addOnce<T, E extends { content_hash: Uint8Array }>(
   throw new Problem('unavailable', `${what} ${id} comes and goes, try again`);
 }
 
+/** Templates are never erased. */
+interface Existing {
+  content_hash: Uint8Array;
+  erased?: boolean;
+}
+
 /** A record that exists, if it has the same content. @throws Problem as `addOnce` */
-export function sameContent<T extends { content_hash: Uint8Array }>(
-  existing: T,
-  what: string,
-  id: string,
-  hash: string,
-) {
+export function sameContent<T extends Existing>(existing: T, what: string, id: string, hash: string) {
+  if (existing.erased) throw erased(`${what} ${id}`);
   if (Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
     throw new Problem('id_conflict', `${what} ${id} exists with other content`);
   return existing;

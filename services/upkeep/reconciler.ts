@@ -115,15 +115,16 @@ async function bringToTemporal(ctx: Context, { what, parent, name, n }: RowOf<'t
   }
 }
 
-/** The id that Temporal gave its namespace when it was created; undefined while it cannot be asked. */
-export async function storeOf(client: Client): Promise<string | undefined> {
+/** What Temporal says of its namespace; undefined while it cannot be asked. */
+export function describeNamespace(client: Client) {
   const { namespace } = client.options;
-  const ask = client.withDeadline(Date.now() + TIMEOUT_MS, () =>
-    client.workflowService.describeNamespace({ namespace }),
-  );
-  const answer = await ask.catch(() => undefined);
-  return answer?.namespaceInfo?.id || undefined;
+  const ask = () => client.workflowService.describeNamespace({ namespace });
+  return client.withDeadline(Date.now() + TIMEOUT_MS, ask).catch(() => undefined);
 }
+
+/** The id that Temporal gave its namespace when it was created; undefined while it cannot be asked. */
+export const storeOf = async (client: Client): Promise<string | undefined> =>
+  (await describeNamespace(client))?.namespaceInfo?.id || undefined;
 
 /** Begins a pass over all rows, even where Temporal's store is known. */
 export const restart = (db: Db) => db.run('restart_reconciliation');

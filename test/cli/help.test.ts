@@ -43,7 +43,7 @@ describe('help', () => {
 
   test('every command has one, with a description, its options, its environment and examples', () => {
     expect([...helps.keys()].sort()).toEqual([
-      ...['', 'api', 'doctor', 'dump', 'export', 'key', 'key create', 'key list', 'key revoke'],
+      ...['', 'api', 'doctor', 'dump', 'erase', 'export', 'key', 'key create', 'key list', 'key revoke'],
       ...['load', 'migrate', 'reconcile', 'reseal', 'start', 'worker'],
     ]);
     for (const [path, { code, stdout, stderr }] of helps) {
@@ -54,7 +54,9 @@ describe('help', () => {
       expect(stdout).toMatch(new RegExp(`^Examples:\n {2}# .+\n {2}.*${line} ?`, 'm'));
       for (const text of stdout.split('\n')) expect(text.length, text).toBeLessThanOrEqual(120);
     }
-    expect(helps.get('key create')?.stdout).toMatch(/"producer",\s+"reviewer",\s+"agent",\s+"consumer",\s+"admin"/);
+    expect(helps.get('key create')?.stdout).toMatch(
+      /"producer",\s+"reviewer",\s+"agent",\s+"consumer",\s+"supervisor",\s+"admin"/,
+    );
     expect(helps.get('export')?.stdout).toMatch(/"file",\s+"postgres",\s+"elasticsearch"/);
   });
 

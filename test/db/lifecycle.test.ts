@@ -7,6 +7,7 @@ import { carryOut } from '../../services/upkeep/commands.ts';
 import { addCase, claimed, court, invitations, jurors, oneCase, vote, voted } from '../support/cases.ts';
 import { claimOne, eventually, type Json } from '../support/client.ts';
 import { openTestDb } from '../support/database.ts';
+import { erased } from '../support/erasures.ts';
 import { job as sendJob } from '../support/jobs.ts';
 import { seenTransitions, unknownAmong } from '../support/lifecycle.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -181,6 +182,11 @@ describe('a scenario for each kind', () => {
     await refuse('rotation', 'turn');
     await patchTask(api, 'turn', { endTime: null });
     await deleteTask(api, 'turn');
+  });
+
+  test('erasures', async () => {
+    for (const kind of ['ticket', 'job', 'case', 'task']) await erased(api, { item: { kind, id: 'one' } });
+    await erased(api, { item: { kind: 'task', id: 'turn' } });
   });
 });
 

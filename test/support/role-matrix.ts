@@ -10,7 +10,7 @@ const MATRIX: Record<string, string> = {
     getSignInWays signIn getLiveness getReadiness getMetrics`,
   admin: `
     putQueue deleteQueue putTopic deleteTopic putCourt deleteCourt putGoldCases addKey
-    listKeys revokeKey listAdminLog`,
+    listKeys revokeKey listAdminLog addErasure getErasure`,
   supervisor: `
     pauseQueue resumeQueue`,
   producer: `

@@ -183,6 +183,9 @@ const system: Step[] = [
   { operation: 'signIn', refused: FORBIDDEN, needsKeys: true },
   ...plain('getSignInWays getSession listKeys listAdminLog'),
   { operation: 'revokeKey', refused: { status: 404, code: 'not_found' } },
+  // last: its review is in all that comes before
+  { operation: 'addErasure', made: ({ id }) => ({ erasure: id }) },
+  { operation: 'getErasure', refused: { status: 404, code: 'not_found' }, until: ({ state }) => state === 'done' },
   ...plain('signOut getLiveness getReadiness getMetrics listNodes'),
 ];
 

@@ -9,6 +9,7 @@ const MADE = {
   ...{ order2: token('order2'), order3: token('order3'), order3Again: token('order3again') },
   ...{ carla: token('carla'), david: token('david'), greta: token('greta'), emil: token('emil') },
   frida: token('frida'),
+  erasure: 'mi8z5w2o-Q7xTb2nVd9Lr',
   keyId: '9f3c1a7be204',
   key: 'docket_9f3c1a7be204_Zk1uT3xQm8rVb5cLy2pWd7sNf0hJg4aEi6oKtUvXzMw',
   streamTicket: 'st_Qe7wRt1yUi4oPa9sDf2gHj6kLz0xCv3bNm8QwErTyUi',

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NewErasure } from '../contract/erasures.ts';
+import type { Db } from '../db/pool.ts';
+import type { Config } from '../runtime/config.ts';
+import * as adminLog from '../services/access/admin-log.ts';
+import * as erasures from '../services/upkeep/erasures.ts';
+import { Misused } from './command.ts';
+import { withStore } from './database.ts';
+import { called } from './keys.ts';
+
+const STEP_MS = 500;
+
+/**
+ * Erases an item, and prints what is kept elsewhere.
+ * @param item its kind and id, as `ticket/17`
+ * @throws Misused for options that do not fit
+ */
+export async function eraseCommand(config: Config, { item, reason }: { item: string; reason: string }): Promise<void> {
+  const [kind, ...id] = item.split('/');
+  const { data: wanted, error } = NewErasure.safeParse({ item: { kind, id: id.join('/') }, reason });
+  if (!wanted) throw new Misused(`--${error.issues[0]?.path.join('.')}: ${error.issues[0]?.message}`);
+  await withStore(config, async (db) => {
+    const call = { ...called(), operation: 'addErasure', path: '/v1/erasures', body: wanted };
+    const add = async () => ({ status: 202, ...(await erasures.add({ db }, wanted, call.actor)) });
+    const row = await done(db, (await adminLog.record({ db }, call, add)).id);
+    console.log(`${row.items} items and ${row.events} events are erased. What is kept elsewhere:`);
+    for (const { what } of await erasures.remains(config, row)) console.log(`- ${what}`);
+  });
+}
+
+/** Carries it out, with the processes that run. */
+async function done(db: Db, id: string) {
+  for (;;) {
+    await erasures.carryOut({ db });
+    const row = await erasures.find({ db }, id);
+    if (row.state === 'done') return row;
+    await sleep(STEP_MS);
+  }
+}

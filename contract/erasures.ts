@@ -1,0 +1,27 @@
+import { z } from '@hono/zod-openapi';
+import { Reason } from './common.ts';
+import { JobId } from './jobs.ts';
+import { KEPT_KINDS } from './kinds.ts';
+
+/** An item by its kind and id; of a task with all of its occurrences. */
+const ErasedItem = z.strictObject({ kind: z.enum(KEPT_KINDS), id: JobId });
+
+export const NewErasure = z.strictObject({ item: ErasedItem, reason: Reason }).openapi('NewErasure');
+
+const State = z.enum(['running', 'done']);
+export const ErasureState = z.object({ id: z.string(), state: State }).openapi('ErasureState');
+export const Erasure = z
+  .object({
+    ...ErasureState.shape,
+    items: z.number().int().openapi({ description: 'How many items it has changed' }),
+    events: z.number().int().openapi({ description: 'How many lines of their histories it has changed' }),
+    remains: z
+      .array(
+        z.object({
+          what: z.string(),
+          until: z.string().nullable().openapi({ description: 'null: until somebody deletes it' }),
+        }),
+      )
+      .openapi({ description: 'What is kept elsewhere' }),
+  })
+  .openapi('Erasure');

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { KEPT_KINDS } from '../../contract/kinds.ts';
+import type { ErasureRow } from '../../db/statements.ts';
+import type { Config } from '../../runtime/config.ts';
+import { Repeating } from '../../runtime/repeating.ts';
+import { type Context, perContext } from '../shared/context.ts';
+import { found } from '../shared/problems.ts';
+import { newId } from '../shared/tokens.ts';
+import { describeNamespace } from './reconciler.ts';
+
+interface Wanted {
+  item: { kind: (typeof KEPT_KINDS)[number]; id: string };
+  reason: string;
+}
+
+const rounds = perContext((ctx) => {
+  const stopping = new AbortController();
+  const failed = (error: Error) => ctx.log.warn({ err: error.message }, 'an erasure failed, trying again');
+  return { stopping, steps: new Repeating(() => carryOut(ctx, stopping.signal), failed) };
+});
+
+/**
+ * Asks for an erasure, which processes then carry out. Asked for again, it is the same one.
+ * @throws Problem `not_found`
+ */
+export async function add({ db }: Pick<Context, 'db'>, { item, reason }: Wanted, actor: string): Promise<ErasureRow> {
+  const { kind, id: itemId } = item;
+  return found(
+    await db.run('add_erasure', { id: newId(), kind, itemId, reason, actor }),
+    `there is no ${kind} ${itemId}`,
+  );
+}
+
+/** @throws Problem `not_found` */
+export const find = async ({ db }: Pick<Context, 'db'>, id: string): Promise<ErasureRow> =>
+  found(await db.run('get_erasure', { id }), `there is no erasure ${id}`);
+
+/** Carries out what has been asked for, in the background. */
+export const look = (ctx: Context): void => rounds(ctx).steps.run();
+
+/** Waits for the step that is under way. */
+export async function stop(ctx: Context): Promise<void> {
+  rounds(ctx).stopping.abort();
+  await rounds(ctx).steps.stop();
+}
+
+/** Carries out all erasures step by step, each a transaction, and leaves half of the time to others. */
+export async function carryOut({ db }: Pick<Context, 'db'>, signal?: AbortSignal): Promise<void> {
+  while (!signal?.aborted) {
+    const began = performance.now();
+    const rows = await db.move('erasure_step', {}, { moved: (all) => all.filter(({ id }) => id !== null) });
+    if (rows.length === 0) return;
+    await sleep(performance.now() - began, undefined, { signal }).catch(() => {});
+  }
+}
+
+/**
+ * What is kept outside of the database, and until when; null: as long as somebody keeps it.
+ * @param client without one Temporal is not asked
+ */
+export async function remains({ archive }: Pick<Config, 'archive'>, { finished_at }: ErasureRow, client?: Client) {
+  const ttl = client && (await describeNamespace(client))?.config?.workflowExecutionRetentionTtl?.seconds;
+  const known = finished_at !== null && ttl != null;
+  const until = known ? new Date(finished_at.getTime() + Number(ttl) * 1_000).toISOString() : null;
+  return [
+    { what: 'histories and memos of workflows in Temporal, which have names and ids, for its retention', until },
+    ...(archive ? [{ what: 'what retention has written to the archive', until: null }] : []),
+    { what: 'exports and other copies of the feed, what receivers were sent, logs of processes', until: null },
+    { what: 'dumps and backups of the database', until: null },
+  ];
+}
