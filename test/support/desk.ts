@@ -6,7 +6,13 @@ import { addMany, configure } from './tickets.ts';
 export const ticketHeading = (page: Page, id: string): Locator =>
   page.getByRole('heading', { name: `Ticket ${id}`, exact: true });
 
-/** Opens anna's review desk of a queue with so many tickets, `<queue>-0` and on, and waits for the first one. */
+/** Waits until a ticket has been there for as long as it takes to be seen: keys and clicks before that decide nothing. */
+export async function seen(page: Page, id: string): Promise<void> {
+  await ticketHeading(page, id).waitFor();
+  await page.waitForTimeout(300);
+}
+
+/** Opens anna's review desk of a queue with so many tickets, `<queue>-0` and on, and waits until the first one is seen. */
 export const deskOn =
   ({ open }: TestBrowser, api: Client) =>
   async (queue: string, tickets = 1, settings: object = {}): Promise<Page> => {
@@ -14,6 +20,6 @@ export const deskOn =
     const sent = repeat(tickets, (n) => ({ id: `${queue}-${n}`, body: { n } }));
     await addMany(api, queue, sent);
     const page = await open(`${api.url}/desk/${queue}`, { person: 'anna' });
-    await ticketHeading(page, `${queue}-0`).waitFor();
+    await seen(page, `${queue}-0`);
     return page;
   };

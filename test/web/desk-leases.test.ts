@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventTypes, eventually } from '../support/client.ts';
-import { deskOn, ticketHeading } from '../support/desk.ts';
+import { deskOn, seen, ticketHeading } from '../support/desk.ts';
 import { fill, keys, press, sees, submit } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addMany, configure, ticket } from '../support/tickets.ts';
@@ -32,6 +32,46 @@ test('S0.4 S0.7 a lease that is lost while someone types keeps what they have ty
   expect(await page.getByLabel(/^Note\b/).inputValue()).toBe('three strikes');
 });
 
+test('S0.7 what is half filled in is there after a reload, elsewhere and back, in another browser and another tab', async () => {
+  const page = await desk('half', 2, { form: noted });
+  const note = (of: Page) => of.getByLabel(/^Note\b/);
+  const has = async (of: Page, text: string) => {
+    await ticketHeading(of, 'half-0').waitFor();
+    expect(await note(of).inputValue()).toBe(text);
+  };
+  // each at once, before it would be saved by itself
+  await note(page).fill('one');
+  await page.reload();
+  await has(page, 'one');
+  await note(page).fill('two');
+  await page.getByRole('link', { name: 'Search' }).first().click();
+  await page.goBack();
+  await has(page, 'two');
+  await note(page).fill('three');
+  await eventually(
+    async () => (await api.get('/v1/tickets/half-0/draft?reviewer=anna')).body.draft.values.note === 'three',
+  );
+  const other = await browser.open(`${api.url}/desk/half`, { person: 'anna' });
+  await has(other, 'three');
+  await note(other).fill('four');
+  await press(other, 'Stop working');
+  await sees(other, 'Choose a queue');
+  await other.getByRole('link', { name: 'half', exact: true }).click();
+  await has(other, 'four');
+  expect(await eventTypes(api, 'half-0')).toEqual(['created', 'claimed', 'released', 'claimed']);
+});
+
+test('S0.4 whoever decides in another window is not told that someone else has', async () => {
+  const page = await desk('windows', 2);
+  const other = await browser.open(`${api.url}/desk/windows`, { person: 'anna' });
+  await seen(other, 'windows-0');
+  await keys(other, '1', 'n');
+  await ticketHeading(other, 'windows-1').waitFor();
+  await keys(page, '2', 'n');
+  await sees(page, 'Your decision on windows-0 came too late.', 'You have decided it in another window.');
+  expect(await page.getByText('By anna').count()).toBe(0);
+});
+
 test('S0.4 an invalidation over the API reaches the desk at once, and the next ticket follows', async () => {
   const page = await desk('moot', 2);
   await page.getByText('Live', { exact: true }).waitFor();
@@ -48,7 +88,7 @@ test('S0.4 a decision on a ticket that was decided elsewhere says that it came t
   const page = await browser.open(`${api.url}/desk`, { person: 'anna' });
   await page.route('**/v1/stream?**', (route) => route.abort());
   await page.goto(`${api.url}/desk/late`);
-  await ticketHeading(page, 'late-0').waitFor();
+  await seen(page, 'late-0');
   await api.post('/v1/tickets/late-0/resolve', { decision: 'removed', reason: 'by the model' });
   await keys(page, '1', 'n');
   await sees(page, 'Your decision on late-0 came too late.', 'It has been decided by someone else.');

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { claimOne, eventTypes, eventually, numbered } from '../support/client.ts';
-import { deskOn, ticketHeading } from '../support/desk.ts';
+import { deskOn, seen, ticketHeading } from '../support/desk.ts';
 import { keys, press, sees, submit } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, configure, ticket } from '../support/tickets.ts';
@@ -23,11 +23,11 @@ test('S0.8 a reviewer chooses a name and a queue, claims, decides and gets the n
   await page.keyboard.type('nna');
   await keys(page, 'Enter');
   await page.getByRole('link', { name: 'keys', exact: true }).press('Enter');
-  await ticketHeading(page, 'keys-0').waitFor();
+  await seen(page, 'keys-0');
   await keys(page, '1');
   await sees(page, 'Decided, not sent yet');
   await keys(page, 'n');
-  await ticketHeading(page, 'keys-1').waitFor();
+  await seen(page, 'keys-1');
   await keys(page, '2');
   await page.getByRole('button', { name: /Send now, next ticket/ }).press('Enter');
   await ticketHeading(page, 'keys-2').waitFor();
@@ -71,7 +71,7 @@ test('a decision is undone before it is sent, and decided anew', async () => {
   await keys(page, '1');
   await ticketHeading(page, 'undo-1').waitFor();
   await keys(page, 'u');
-  await ticketHeading(page, 'undo-0').waitFor();
+  await seen(page, 'undo-0');
   await keys(page, '2', 'n');
   await isDecided('undo-0');
   expect((await ticket(api, 'undo-0')).decision).toEqual({ verdict: 'reject' });
@@ -81,20 +81,56 @@ test('a decision is undone before it is sent, and decided anew', async () => {
 test('a decision is sent by itself when it can no longer be undone', async () => {
   const page = await desk('late');
   await keys(page, '3');
-  await sees(page, 'If you close this tab before, nothing is sent');
+  await sees(page, 'If you close this tab before, it is sent at once');
   expect((await ticket(api, 'late-0')).state).toBe('held');
   await isDecided('late-0');
   await sees(page, 'The queue is empty.');
 });
 
-test('S0.7 a tab that is closed before has decided nothing: the lease runs out, and another reviewer gets the ticket', async () => {
-  const page = await desk('closed', 1, { leaseSeconds: 8 });
+test('S0.7 a tab that is closed sends a decision that waits and gives back what was not seen; without a network it decides nothing', async () => {
+  const page = await desk('closed', 3, { maxHeld: 3, leaseSeconds: 60 });
+  await ready(page).waitFor();
   await keys(page, '1');
-  await sees(page, 'Decided, not sent yet');
-  await page.close();
-  const other = await open('closed', 'ben');
-  await ticketHeading(other, 'closed-0').waitFor();
-  expect(await eventTypes(api, 'closed-0')).toEqual(['created', 'claimed', 'reclaimed', 'claimed']);
+  await ticketHeading(page, 'closed-1').waitFor();
+  await ready(page).waitFor();
+  await page.close({ runBeforeUnload: true });
+  await isDecided('closed-0');
+  await eventually(async () => (await ticket(api, 'closed-2')).state === 'waiting');
+  expect(await ticket(api, 'closed-1')).toMatchObject({ state: 'held', lease: { reviewer: 'anna' } });
+  const cutOff = await desk('cut-off', 1, { leaseSeconds: 8 });
+  await keys(cutOff, '1');
+  await sees(cutOff, 'Decided, not sent yet');
+  await cutOff.context().setOffline(true);
+  await cutOff.close();
+  const other = await open('cut-off', 'ben');
+  await ticketHeading(other, 'cut-off-0').waitFor();
+  expect(await eventTypes(api, 'cut-off-0')).toEqual(['created', 'claimed', 'reclaimed', 'claimed']);
+});
+
+test.each(['key', 'click'])('S0.8 a verdict’s %s a second time decides no ticket that no one has seen', async (by) => {
+  const page = await desk(`hasty-${by}`, 2, { maxHeld: 2 });
+  await ready(page).waitFor();
+  // the second comes as soon as the next ticket stands there, however busy the machine is
+  await page.evaluate(`{
+      const verdict = () => document.querySelector('.desk-verdicts button');
+      const press = ${by === 'key'}
+        ? () => document.dispatchEvent(new KeyboardEvent('keydown', { key: '1', bubbles: true, cancelable: true }))
+        : () => verdict().dispatchEvent(new MouseEvent('click', { detail: 1, bubbles: true }));
+      const heading = () => document.querySelector('#desk-ticket')?.textContent;
+      const first = heading();
+      new MutationObserver((_, observer) => {
+        if (heading() === first) return;
+        observer.disconnect();
+        press();
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+      press();
+    }`);
+  await ticketHeading(page, `hasty-${by}-1`).waitFor();
+  await isDecided(`hasty-${by}-0`);
+  expect((await ticket(api, `hasty-${by}-1`)).state).toBe('held');
+  expect(await page.locator('.desk-verdicts [aria-pressed=true]').count()).toBe(0);
+  await keys(page, '2', 'n');
+  await isDecided(`hasty-${by}-1`);
 });
 
 test('S0.7 who stops working with a decision that waits has decided, and holds nothing more', async () => {
@@ -114,6 +150,7 @@ test('S0.8 a key that is held down, and a double click, decide one ticket', asyn
   await page.keyboard.up('1');
   await ticketHeading(page, 'twice-1').waitFor();
   await ready(page).waitFor();
+  await seen(page, 'twice-1');
   await page.getByRole('button', { name: /Approve/ }).dblclick();
   await ticketHeading(page, 'twice-2').waitFor();
   await isDecided('twice-1');
@@ -135,6 +172,7 @@ test('S0.6 two browsers at one queue never show the same ticket', async () => {
       if (await empty.isVisible()) return shown;
       const id = (await page.locator('#desk-ticket').textContent())?.replace('Ticket ', '') ?? '';
       shown.add(id);
+      await seen(page, id);
       await keys(page, '1', 'n');
       await ticketHeading(page, id).waitFor({ state: 'detached' });
     }

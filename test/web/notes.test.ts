@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventTypes, eventually, type Json } from '../support/client.ts';
-import { deskOn, ticketHeading } from '../support/desk.ts';
+import { deskOn, seen, ticketHeading } from '../support/desk.ts';
 import { region } from '../support/numbers.ts';
 import { fill, keys, press, sees, submit, tableRows } from '../support/page.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -17,15 +17,18 @@ const desk = deskOn(browser, api);
 const written = async (id: string) =>
   (await api.get(`/v1/tickets/${id}/notes`)).body.items.map(({ by, text }: Json) => [by, text]);
 
-test('a reviewer writes a note by keys, and whoever gets the ticket next sees it', async () => {
+test('a reviewer writes a note by keys, leaves the field by one, and whoever gets the ticket next sees it', async () => {
   const anna = await desk('handed');
   await keys(anna, 'm');
   await anna.keyboard.type('1 <b>look</b> at the photo');
-  await keys(anna, 'Tab', 'Enter');
+  await keys(anna, 'Control+Enter');
   await anna.getByRole('listitem').getByText('1 <b>look</b> at the photo').waitFor();
   expect(await anna.getByLabel('New note').inputValue()).toBe('');
   expect(await written('handed-0')).toEqual([['anna', '1 <b>look</b> at the photo']]);
   expect(await seriousFindings(anna)).toEqual([]);
+  await keys(anna, 'Escape', 's');
+  await anna.getByRole('dialog', { name: 'Skip this ticket' }).waitFor();
+  await keys(anna, 'Escape');
   await press(anna, 'Stop working');
   await sees(anna, 'Choose a queue');
   const ben = await browser.open(`${api.url}/desk/handed`, { person: 'ben' });
@@ -51,6 +54,7 @@ test('a half-written note outlives its ticket: decided, undone or lost, it can s
   const page = await desk('halves', 3, { maxHeld: 2 });
   const field = page.getByLabel('New note').filter({ visible: true });
   const decide = async (id: string) => {
+    await seen(page, id);
     await ticketHeading(page, id).focus();
     await keys(page, '1');
   };

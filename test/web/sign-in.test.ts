@@ -7,6 +7,7 @@ import { createKey, revokeKey } from '../support/keys.ts';
 import { CLIENT, startProvider } from '../support/open-id.ts';
 import { callsOf, press, sees, submit } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
+import { add, configure } from '../support/tickets.ts';
 
 const system = await startTestSystem({ DOCKET_AUTH: 'keys' });
 const { url } = system.api;
@@ -111,6 +112,21 @@ test('a sign-out that fails keeps what is not saved, and it is asked for again',
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.close({ runBeforeUnload: true });
   await eventually(async () => page.isClosed());
+});
+
+test('S0.7 what a reviewer had filled in when their key was revoked is there under the next one', async () => {
+  const { id, key } = await keyOf('reviewer', 'rita');
+  const admin = system.api.as((await keyOf('admin')).key);
+  const form = { type: 'object', required: ['ok'], properties: { ok: { type: 'boolean' }, why: { type: 'string' } } };
+  await configure(admin, 'half', { form });
+  await add(admin, 'half', { id: 'half-1' });
+  const page = await browser.open(`${url}/desk/half`, { key });
+  const why = page.getByLabel('why (optional)');
+  await why.fill('three strikes');
+  await eventually(async () => (await system.api.as(key).get('/v1/tickets/half-1')).body.lease.draft);
+  await revokeKey(db, id);
+  await submit(page, { Key: (await keyOf('reviewer', 'rita')).key });
+  await eventually(async () => (await why.inputValue()) === 'three strikes');
 });
 
 test('a key that is revoked ends what is open', async () => {

@@ -30,6 +30,9 @@ export function problemOf(error: unknown): Problem {
   return { code: 'console', status: 0, title: '', detail, requestId: null, errors: [] };
 }
 
+/** The server or the way to it: the same call may well succeed later. */
+export const isPassing = ({ status }: Problem): boolean => status === 0 || status === 429 || status >= 500;
+
 /** The problem in an answer; of an answer that is none, such as a proxy's page, what its status says. */
 export function problemIn(body: unknown, response: Response): Problem {
   const given = typeof body === 'object' && body !== null ? (body as Partial<Problem>) : {};

@@ -23,6 +23,12 @@ export function isFree(event: KeyboardEvent): boolean {
   return document.querySelector('dialog[open]') === null;
 }
 
+/** Keys of a form: Ctrl + Enter sends it; Escape leaves a field, so that the keys of the page are free again. */
+export function formKeys(event: preact.TargetedKeyboardEvent<HTMLFormElement>): void {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
+  if (event.key === 'Escape' && event.target instanceof HTMLElement) event.target.blur();
+}
+
 /** Keys of a page, for as long as it is shown. They stand in the keyboard help. */
 export function useShortcuts(all: readonly Shortcut[]): void {
   const current = useRef(all);

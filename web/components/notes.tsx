@@ -5,6 +5,7 @@ import { usePages } from '../api/pages.ts';
 import { texts } from '../texts/texts.ts';
 import { Loaded, ProblemNote } from './feedback.tsx';
 import { Field } from './field.tsx';
+import { formKeys } from './keys.ts';
 import { More } from './more.tsx';
 import { useUnsaved } from './unsaved.ts';
 import './notes.css';
@@ -93,13 +94,14 @@ export function NewNote({ label, draft: { text, write }, add, discard }: NewNote
   useUnsaved(text.trim() !== '');
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
+    if (busy || text.trim() === '') return;
     void attempt(async () => {
       await add(text.trim());
       write('');
     });
   };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} onKeyDown={formKeys}>
       <Field label={label} hint={t.hint}>
         {(bound) => (
           <textarea

@@ -22,6 +22,17 @@ type Given = Readonly<Record<string, unknown>>;
 export const isDraft = (value: DraftValue | undefined): value is Draft =>
   typeof value === 'object' && value !== null && 'values' in value;
 
+/** A draft that came as JSON; undefined: it is none. */
+export function asDraft(given: unknown): Draft | undefined {
+  const { values } = (given ?? {}) as { values?: unknown };
+  if (typeof values !== 'object' || values === null) return undefined;
+  const isValue = (value: unknown): boolean =>
+    Array.isArray(value)
+      ? value.every((row) => asDraft(row) !== undefined)
+      : value === null || typeof value === 'string' || typeof value === 'boolean' || asDraft(value) !== undefined;
+  return Object.values(values).every(isValue) ? { base: {}, values: values as Draft['values'] } : undefined;
+}
+
 /** The inputs for an object. */
 export function draftOf(fields: readonly FieldSpec[], given: Given): Draft {
   return {

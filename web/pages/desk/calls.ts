@@ -2,6 +2,9 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
 import type { Cause, Held } from './shelf.ts';
 
+/** Such a call goes on when its tab is closed; browsers do that for 64 KB of bodies together. */
+const lasting = (sent: unknown) => ({ keepalive: JSON.stringify(sent).length < 15_000 });
+
 export type Calls = ReturnType<typeof callsOf>;
 
 /** What a desk asks of the API, for one reviewer at one queue. */
@@ -19,13 +22,17 @@ export function callsOf({ queue, reviewer, skills }: { queue: string; reviewer: 
       api.POST('/v1/tickets/{id}/decide', {
         params: at(ticket.id),
         body: { token, decision: decision as Schemas['Decide']['decision'], next, skills },
+        ...lasting(decision),
       }),
+    keep: ({ ticket, token }: Held, draft: unknown) =>
+      data(api.PUT('/v1/tickets/{id}/draft', { params: at(ticket.id), body: { token, draft }, ...lasting(draft) })),
     renew: (id: string, token: string) => api.POST('/v1/tickets/{id}/renew', { params: at(id), body: { token } }),
     release: ({ ticket, token }: Held, how: { skip?: boolean; reason?: string }) =>
       data(
         api.POST('/v1/tickets/{id}/release', {
           params: at(ticket.id),
           body: { token, delaySeconds: 0, skip: how.skip ?? false, ...(how.reason && { reason: how.reason }) },
+          keepalive: true,
         }),
       ),
     transfer: ({ ticket, token }: Held, to: string, reason: string) =>

@@ -1,12 +1,15 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { type Draft, type DraftValue, emptyDraft, type FieldError, read } from '../../components/form/draft.ts';
 import { Fields } from '../../components/form/fields.tsx';
-import { useShortcuts } from '../../components/keys.ts';
+import { formKeys, useShortcuts } from '../../components/keys.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type DecisionForm, formOf, single, type Verdict, verdictOf } from './schema.ts';
 import type { Held } from './shelf.ts';
+
+/** A key or click that comes sooner was meant for the ticket before. */
+const SEEN_MS = 300;
 
 interface Props {
   held: Held;
@@ -52,8 +55,11 @@ export function Decision({ held, schema, draft: kept, fillIn, decide, keys }: Pr
   const rest = form.fields.filter((field) => field !== verdict);
   const hasRest = rest.some(({ kind }) => kind !== 'fixed');
   const [tried, setTried] = useState(false);
+  const shownAt = useRef(performance.now());
+  const isSeen = () => performance.now() - shownAt.current >= SEEN_MS;
   const valuesOf = ({ fields }: DecisionForm, from: Draft) => read(fields, from, texts.value.form.wrong);
   const attempt = (filled: Draft, of = form) => {
+    if (!isSeen()) return;
     const { value, errors } = valuesOf(of, filled);
     const [wrong] = errors;
     if (wrong === undefined) return decide(of.decisionIn(value));
@@ -61,7 +67,7 @@ export function Decision({ held, schema, draft: kept, fillIn, decide, keys }: Pr
     document.querySelector<HTMLElement>(`[data-path="${CSS.escape(wrong.path)}"]`)?.focus();
   };
   const choose = (value: string) => {
-    if (!verdict) return;
+    if (!verdict || !isSeen()) return;
     const filled = { ...draft, values: { ...draft.values, [verdict.name]: value } };
     fillIn(filled);
     attempt(filled);
@@ -77,7 +83,7 @@ export function Decision({ held, schema, draft: kept, fillIn, decide, keys }: Pr
   const shared = { draft, onChange: fillIn };
   return (
     <Section title={t.title}>
-      <form class="desk-form" noValidate onSubmit={submitting(() => attempt(draft))} onKeyDown={pressed}>
+      <form class="desk-form" noValidate onSubmit={submitting(() => attempt(draft))} onKeyDown={formKeys}>
         {hasRest && <Fields fields={rest} errors={errors} {...shared} />}
         {verdict && (
           <Verdicts field={verdict} chosen={draft.values[verdict.name]} choose={choose} errors={errors}>
@@ -113,12 +119,6 @@ const submitting = (submit: () => void) => (event: SubmitEvent) => {
   event.preventDefault();
   submit();
 };
-
-/** Keys of the form itself: Escape leaves a field, so that the keys of the page are free again. */
-function pressed(event: preact.TargetedKeyboardEvent<HTMLFormElement>): void {
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
-  if (event.key === 'Escape' && event.target instanceof HTMLElement) event.target.blur();
-}
 
 interface VerdictsProps {
   field: Verdict;

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import { data, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
-import { type Problem, problemOf } from '../../api/problem.ts';
+import { isPassing, type Problem, problemOf } from '../../api/problem.ts';
 import type { StreamEvent } from '../../api/stream.ts';
 import { lastActivity } from '../../components/activity.ts';
-import type { Draft } from '../../components/form/draft.ts';
 import { type Calls, causeOf } from './calls.ts';
+import { Drafts } from './drafts.ts';
 import * as steps from './shelf.ts';
 import { type Cause, EMPTY, type Held, type Pending, type Shelf } from './shelf.ts';
 import { NOTHING, type Tally } from './tally.ts';
@@ -20,9 +20,6 @@ const RETRY_MS = 3_000;
 
 const now = () => ({ server: serverNow(), local: performance.now() });
 
-/** The server or the way to it: the same call may well succeed later. */
-const isPassing = ({ status }: Problem) => status === 0 || status === 429 || status >= 500;
-
 /** A reviewer's desk at one queue: claims, keeps, decides, and says what becomes of what they hold. */
 export class Desk {
   readonly shelf = signal<Shelf>(EMPTY);
@@ -31,8 +28,7 @@ export class Desk {
   /** Why claims fail. */
   readonly problem = signal<Problem | null>(null);
   readonly tally = signal<Tally>(NOTHING);
-  /** What has been filled in, by ticket: also of those that were lost, should they come back. */
-  readonly drafts = signal<Readonly<Record<string, Draft>>>({});
+  readonly drafts: Drafts;
   /** As the queue's settings say. */
   maxHeld = 1;
   readonly #calls: Calls;
@@ -46,29 +42,38 @@ export class Desk {
 
   constructor(calls: Calls, undoMs = UNDO_MS) {
     this.#calls = calls;
+    this.drafts = new Drafts(calls, () => this.shelf.value);
     this.#undoMs = undoMs;
   }
 
   /** Begins to claim. @returns what ends it */
   open(): () => void {
     this.#closed = false;
+    const listening = new AbortController();
     const look = () => (document.hidden ? this.#claiming?.abort() : void this.fill());
-    document.addEventListener('visibilitychange', look);
+    document.addEventListener('visibilitychange', look, listening);
+    addEventListener('pagehide', () => this.#close(), listening);
+    // the browser's Back may bring the page as it was, with tickets that it has given back
+    addEventListener('pageshow', ({ persisted }) => persisted && location.reload(), listening);
     this.#timers = [setInterval(() => this.#tick(), TICK_MS)];
     void this.fill();
     return () => {
-      document.removeEventListener('visibilitychange', look);
+      listening.abort();
       this.#close();
     };
   }
 
-  /** Someone who leaves for another page has decided; what they have not seen goes back at once. */
+  /**
+   * Someone who closes the tab or leaves for another page has decided; what they have not seen goes back at once, and what they
+   * have filled in is kept.
+   */
   #close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     this.#closed = true;
     this.#claiming?.abort();
     this.sendNow();
     this.#giveBack(this.shelf.value.ready);
+    void this.drafts.save();
   }
 
   #giveBack(unseen: readonly Held[]): void {
@@ -100,7 +105,7 @@ export class Desk {
       const { tickets, reasons } = await data(this.#calls.claim(before + missing, wait, signal));
       this.problem.value = null;
       this.nothing.value = reasons;
-      this.shelf.value = steps.take(this.shelf.value, tickets, now());
+      this.shelf.value = this.#take(this.shelf.value, tickets);
       return steps.heldOf(this.shelf.value).length > before ? 'some' : 'nothing';
     } catch (error) {
       if (signal.aborted) return 'ended';
@@ -108,6 +113,11 @@ export class Desk {
       this.problem.value = problem;
       return isPassing(problem) ? 'failed' : 'refused';
     }
+  }
+
+  #take(shelf: Shelf, tickets: readonly Schemas['HandedTicket'][]): Shelf {
+    this.drafts.take(tickets.filter(({ id }) => !steps.has(shelf, id)));
+    return steps.take(shelf, tickets, now());
   }
 
   /** Decides what stands before the reviewer. It is sent when it can no longer be undone, or when the next is decided. */
@@ -144,7 +154,7 @@ export class Desk {
     try {
       const { next: handed } = await data(this.#calls.decide(held, decision, next));
       const rest = steps.drop(this.shelf.value, id);
-      this.shelf.value = handed && !this.#closed ? steps.take(rest, [handed], now()) : rest;
+      this.shelf.value = handed && !this.#closed ? this.#take(rest, [handed]) : rest;
       if (handed && this.#closed) this.#giveBack(steps.heldFrom(handed, now()));
       const deciding = decidedAt - (held.shownAt ?? decidedAt);
       const { decided, decidingMs } = this.tally.value;
@@ -182,6 +192,7 @@ export class Desk {
     this.#closed = true;
     this.#claiming?.abort();
     this.sendNow();
+    await this.drafts.save();
     const { current, ready } = this.shelf.value;
     const all = [...(current ? [current] : []), ...ready];
     this.shelf.value = { ...this.shelf.value, current: null, ready: [] };
@@ -203,10 +214,6 @@ export class Desk {
     this.shelf.value = steps.shown(steps.drop(this.shelf.value, id), performance.now());
     void this.fill();
     return true;
-  }
-
-  fillIn(id: string, draft: Draft): void {
-    this.drafts.value = { ...this.drafts.value, [id]: draft };
   }
 
   /** The reviewer has seen that they lost one. */
@@ -235,8 +242,10 @@ export class Desk {
     // what is being sent has an answer of its own
     if (decision === undefined && this.shelf.value.sending.some(({ ticket }) => ticket.id === id)) return;
     if (!steps.has(this.shelf.value, id)) return;
+    const isOwn = cause.by === this.#calls.reviewer;
+    const why = isOwn ? { reason: cause.reason === 'decided' ? 'decidedElsewhere' : cause.reason, by: null } : cause;
     const { late, lost } = this.shelf.value;
-    this.shelf.value = steps.lose(this.shelf.value, id, cause, decision);
+    this.shelf.value = steps.lose(this.shelf.value, id, why, decision);
     if (this.shelf.value.lost !== lost || this.shelf.value.late !== late) this.#count('lost');
     void this.fill();
   }

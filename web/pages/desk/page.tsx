@@ -113,7 +113,7 @@ function LostView({ desk }: { desk: Desk }) {
   const { lost } = desk.shelf.value;
   useShortcuts([{ key: 'n', does: texts.value.desk.lost.next, run: () => desk.goOn() }]);
   if (!lost) return null;
-  return <LostNote lost={lost} draft={desk.drafts.value[lost.ticket.id]} goOn={() => desk.goOn()} />;
+  return <LostNote lost={lost} draft={desk.drafts.of.value[lost.ticket.id]} goOn={() => desk.goOn()} />;
 }
 
 function AtTicket({ desk, held, settings }: { desk: Desk; held: Held; settings: Schemas['Queue'] }) {
@@ -137,8 +137,8 @@ function AtTicket({ desk, held, settings }: { desk: Desk; held: Held; settings: 
         <Decision
           held={held}
           schema={settings.form ?? null}
-          draft={desk.drafts.value[id]}
-          fillIn={(draft) => desk.fillIn(id, draft)}
+          draft={desk.drafts.of.value[id]}
+          fillIn={(draft) => desk.drafts.fillIn(id, draft)}
           decide={(decision) => desk.decide(decision)}
           keys={keys}
         />

@@ -29,7 +29,7 @@ export const common = {
   notes: {
     title: 'Notes',
     new: 'New note',
-    hint: 'For whoever sees this ticket next. It stays in its history and cannot be changed.',
+    hint: 'For whoever sees this ticket next. It stays in its history and cannot be changed. Ctrl + Enter adds it, Esc leaves the field.',
     add: 'Add note',
     write: 'Write a note',
     unfinished: 'Notes that you have not added yet',

@@ -30,7 +30,7 @@ export const common: Texts['common'] = {
   notes: {
     title: '备注',
     new: '新备注',
-    hint: '写给下一个看到此工单的人。备注会留在历史记录中，不能修改。',
+    hint: '写给下一个看到此工单的人。备注会留在历史记录中，不能修改。Ctrl + Enter 添加，Esc 离开输入框。',
     add: '添加备注',
     write: '写备注',
     unfinished: '尚未添加的备注',
