@@ -64,7 +64,7 @@ export const counts = <N extends string>(...names: N[]) =>
   Object.fromEntries(names.map((name) => [name, Whole])) as Record<N, typeof Whole>;
 
 export const Text = z.string().max(2000);
-export const Reason = z.string().min(1).max(2000);
+export const Reason = z.string().min(1, 'must not be empty').max(2000);
 /** Any JSON value, null included. Its content was checked when the body was parsed. */
 export const Json = z.unknown().refine((value) => value !== undefined, 'is required');
 export const Skills = z.array(AnyId).max(200);

@@ -80,8 +80,16 @@ export const QueueDryRun = z
   .object({
     total: z.number().int(),
     wouldMove: z
-      .array(z.object({ id: z.string(), before: z.number().int(), after: z.number().int() }))
-      .openapi({ description: 'The first hundred tickets whose priority would change' }),
+      .array(
+        z.object({
+          id: z.string(),
+          before: z.number().int(),
+          after: z.number().int(),
+          requires: z.object({ before: z.array(z.string()), after: z.array(z.string()) }).optional(),
+        }),
+      )
+      .openapi({ description: 'The first hundred tickets whose priority or required skills would change' }),
+    warnings: z.array(z.string()).openapi({ description: 'Rules over fields that tickets do not have' }),
   })
   .openapi('QueueDryRun');
 

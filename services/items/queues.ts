@@ -94,8 +94,8 @@ export async function put(ctx: Context, name: string, settings: QueueSettings): 
   return queue;
 }
 
-/** The tickets whose priority these settings would change. @throws Problem 422 as `put` does */
-export async function dryRun(ctx: Context, name: string, settings: QueueSettings): Promise<rules.PriorityChanges> {
+/** What these settings would change of open tickets. @throws Problem 422 as `put` does */
+export async function dryRun(ctx: Context, name: string, settings: QueueSettings): Promise<rules.Forecast> {
   await checkSettings(ctx, name, settings);
   return rules.wouldMove(ctx, name, settings);
 }

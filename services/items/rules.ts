@@ -19,10 +19,11 @@ const WAIT_MS = 5_000;
 const AGAIN_SECONDS = 600;
 const MAX_LISTED = 100;
 
-/** Tickets that would change their priority: how many, and the first hundred of them. */
-export interface PriorityChanges {
+/** What rules would change of open tickets: how many change, the first hundred of them, and rules that never apply. */
+export interface Forecast {
   total: number;
-  wouldMove: { id: string; before: number; after: number }[];
+  wouldMove: { id: string; before: number; after: number; requires?: { before: string[]; after: string[] } }[];
+  warnings: string[];
 }
 
 /** What a queue's rules come to for one version of a ticket, as `apply_rules` reads it. */
@@ -44,6 +45,8 @@ const seen = ({ id, body, base_priority, priority, base_requires, requires, atte
   attempts,
   callback: callback && ('url' in callback ? 'url' : callback.kind),
 });
+
+const FIELDS = ['id', 'body', 'priority', 'requires', 'attempts', 'callback'];
 
 /** Marked tickets whose evaluation is under way, by their version. */
 const underWay = perContext(() => new Map<number, Promise<Item[]>>());
@@ -123,13 +126,13 @@ export async function evaluateIds(ctx: Context, ids: string[]): Promise<void> {
 const openItems = async ({ db }: Context, ids: string[]): Promise<Item[]> =>
   (await db.run('get_items', { kind: 'ticket', ids })).filter((row) => row.ended_at === null);
 
-/** The open tickets that would change their priority under these settings. */
+/** The open tickets that these settings would move or ask other skills for. */
 export async function wouldMove(
   ctx: Context,
   queue: string,
   { rules, escalations }: Pick<QueueSettings, 'rules' | 'escalations'>,
-): Promise<PriorityChanges> {
-  const moves: PriorityChanges['wouldMove'] = [];
+): Promise<Forecast> {
+  const moves: Forecast['wouldMove'] = [];
   let total = 0;
   for await (const batch of openTickets(ctx, queue)) {
     const outcomes = await outcomesOf(ctx, `dry run of ${queue}`, rules, batch);
@@ -137,13 +140,25 @@ export async function wouldMove(
       const reached = escalations.filter((e) => e.afterSeconds <= row.waited).map((e) => e.priority);
       const ruled = outcomes[n];
       const priority = ruled === undefined || ruled instanceof SchemaError ? row.priority : ruled.priority;
-      const after = Math.max(priority, ...reached);
-      if (row.manual_priority || after === row.priority) continue;
+      const after = row.manual_priority ? row.priority : Math.max(priority, ...reached);
+      const skills = row.manual_requires || !ruled || ruled instanceof SchemaError ? row.requires : ruled.requires;
+      const isSame = skills.length === row.requires.length && skills.every((skill) => row.requires.includes(skill));
+      if (isSame && after === row.priority) continue;
       total++;
-      if (moves.length < MAX_LISTED) moves.push({ id: row.id, before: row.priority, after });
+      const requires = isSame ? {} : { requires: { before: row.requires, after: skills } };
+      if (moves.length < MAX_LISTED) moves.push({ id: row.id, before: row.priority, after, ...requires });
     }
   }
-  return { total, wouldMove: moves };
+  return { total, wouldMove: moves, warnings: rules.flatMap(warningsOf) };
+}
+
+/** A condition is over a ticket, not over its body. */
+function warningsOf({ name, when }: Rule, n: number): string[] {
+  const { required = [], properties = {} } = when as { required?: string[]; properties?: object };
+  const unknown = new Set([...required, ...Object.keys(properties)].filter((field) => !FIELDS.includes(field)));
+  return [...unknown].map(
+    (field) => `rule ${name ?? n} looks at ${field}, which tickets do not have: they have ${FIELDS.join(', ')}`,
+  );
 }
 
 /** All open tickets of a queue, in batches. */

@@ -121,6 +121,7 @@ test('S0.2 changed rules reach what waits before the answer, and a dry run lists
   expect(dry).toMatchObject({ status: 200, body: { total: 350 } });
   expect(dry.body.wouldMove).toHaveLength(100);
   expect(dry.body.wouldMove[0]).toEqual({ id: 'w-1', before: 0, after: 9 });
+  expect(dry.body.warnings).toEqual([]);
   expect((await ticket('w-1')).priority).toBe(0);
   expect((await api.get('/v1/queues/waiting')).body.rules).toEqual([]);
   await configure('waiting', { rules, maxHeld: 700 });
@@ -200,4 +201,18 @@ test('S0.2 tickets added while rules change end up under the newest', async () =
       (await api.get(`/v1/tickets?queue=${queue}&limit=100`)).body.items.every((t: Json) => t.priority === 100),
     );
   }
+});
+
+test('S0.2 a dry run lists skills that would be required, and warns of rules over fields that tickets do not have', async () => {
+  for (const id of ['skill-1', 'skill-2']) await add('skilled', { id, body: { kind: id } });
+  const rules = [
+    { when: kind('skill-1'), requires: ['senior'] },
+    { name: 'typo', when: { properties: { kind: { const: 'skill-2' } }, required: ['kind'] }, add: 5 },
+  ];
+  const { body } = await api.put('/v1/queues/skilled', { rules, dryRun: true });
+  expect(body).toMatchObject({ total: 1, wouldMove: [{ id: 'skill-1', before: 0, after: 0 }] });
+  expect(body.wouldMove[0].requires).toEqual({ before: [], after: ['senior'] });
+  expect(body.warnings).toEqual([
+    'rule typo looks at kind, which tickets do not have: they have id, body, priority, requires, attempts, callback',
+  ]);
 });

@@ -60,7 +60,7 @@ test('S0.4 without a reason nothing is invalidated, and the dialog says what is 
   const dialog = page.getByRole('dialog', { name: 'Invalidate this ticket' });
   await sees(dialog, 'No one is offered it any more');
   await press(dialog, 'Invalidate');
-  await dialog.getByRole('alert').getByText('reason').waitFor();
+  await dialog.getByRole('alert').getByText('reason must not be empty').waitFor();
   expect((await ticket(api, 'acts-2')).state).toBe('waiting');
   await keys(page, 'Escape');
   await dialog.waitFor({ state: 'hidden' });
@@ -220,4 +220,13 @@ test('S4.9 in Chinese, and of something that does not exist', async () => {
   await sees(page.getByRole('alert'), '对象不存在或已被删除。');
   await page.goto(at('cabbage', '1'));
   await page.getByRole('heading', { level: 1, name: '没有这个页面' }).waitFor();
+});
+
+test('S0.5 an unknown item is one message, not one for each of its parts', async () => {
+  for (const kind of ['job', 'ticket', 'case']) {
+    const page = await browser.open(at(kind, 'nobody'));
+    await page.getByRole('alert').waitFor();
+    await eventually(async () => (await page.getByRole('alert').count()) === 1);
+    expect(await page.getByRole('heading').count()).toBe(1);
+  }
 });

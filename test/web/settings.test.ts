@@ -77,8 +77,8 @@ test('S0.2 a dry run says which tickets a rule would move, and moves none', asyn
   await press(page, 'Add a rule');
   const when = { properties: { body: { properties: { vip: { const: true } } } } };
   await submit(page, { 'When (JSON Schema)': JSON.stringify(when), 'Set the priority': '700' }, 'Dry run');
-  await sees(page, 'Tickets that would change their priority: 1');
-  await page.getByRole('row', { name: 'dry-1 0 700' }).waitFor();
+  await sees(page, 'Tickets that would change their priority or skills: 1');
+  await page.getByRole('row', { name: 'dry-1 0 700' }).first().waitFor();
   expect((await api.get('/v1/tickets/dry-1')).body.priority).toBe(0);
   await save(page);
   await eventually(async () => (await api.get('/v1/tickets/dry-1')).body.priority === 700);

@@ -25,7 +25,7 @@ export interface Alert {
 /** After that, someone should see why the receiver does not answer. */
 const PENDING_SECONDS = 300;
 /** Publishing takes seconds, unless many items change or end at once. */
-const BEHIND_SECONDS = 60;
+const BEHIND_SECONDS = 30;
 /** Of several that are the same. */
 const NAMED = 3;
 

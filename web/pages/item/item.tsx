@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { mayAct } from '../../api/session.ts';
 import { ForbiddenPage, Page } from '../../components/page.tsx';
@@ -11,6 +12,7 @@ import { isAbout, sources } from './sources.ts';
 import { OccurrenceParts, TaskParts } from './task.tsx';
 import { TicketParts } from './ticket.tsx';
 import { Timeline } from './timeline.tsx';
+import { Missing } from './use-item.ts';
 import { Workflow } from './workflow.tsx';
 
 /** One ticket, job, case, task or occurrence: all that is known of it, and what may be done with it. */
@@ -33,12 +35,15 @@ function OneItem({ kind, id }: { kind: ItemKind; id: string }) {
   const t = texts.value;
   const { events, workflow, deliveries } = sources[kind];
   const on = isAbout(kind, id);
+  const [isMissing, setMissing] = useState(false);
   return (
     <Page title={t.items.title(t.items.kinds[kind], id)}>
-      <Parts kind={kind} id={id} />
-      {deliveries && <Deliveries kind={sources[kind].kind} id={id} load={deliveries} on={on} />}
-      {events && <Timeline id={id} load={events} on={on} />}
-      {workflow && <Workflow id={id} load={workflow} on={on} />}
+      <Missing.Provider value={setMissing}>
+        <Parts kind={kind} id={id} />
+      </Missing.Provider>
+      {!isMissing && deliveries && <Deliveries kind={sources[kind].kind} id={id} load={deliveries} on={on} />}
+      {!isMissing && events && <Timeline id={id} load={events} on={on} />}
+      {!isMissing && workflow && <Workflow id={id} load={workflow} on={on} />}
     </Page>
   );
 }

@@ -16,20 +16,25 @@ export function Forecast({ of }: { of: Foreseen }) {
 
 type Moving = Extract<Foreseen, { wouldMove: unknown }>;
 
-function Moved({ of: { total, wouldMove } }: { of: Moving }) {
+function Moved({ of: { total, wouldMove, warnings } }: { of: Moving }) {
   const t = texts.value.settings;
   const columns: Column<Moving['wouldMove'][number]>[] = [
     { id: 'id', title: t.ticket, cell: ({ id }) => id },
     { id: 'before', title: t.before, numeric: true, cell: ({ before }) => number(before) },
     { id: 'after', title: t.after, numeric: true, cell: ({ after }) => number(after) },
+    { id: 'requires', title: t.requiresThen, cell: ({ requires }) => requires && (requires.after.join(', ') || '–') },
   ];
-  if (total === 0) return <p class="form-body">{t.wouldMoveNone}</p>;
   return (
     <>
+      {warnings.map((warning) => (
+        <p key={warning} class="note warn">
+          {warning}
+        </p>
+      ))}
       <p class="form-body">
-        {t.wouldMove(number(total))} {total > wouldMove.length && t.firstHundred}
+        {total === 0 ? t.wouldMoveNone : t.wouldMove(number(total))} {total > wouldMove.length && t.firstHundred}
       </p>
-      <Table caption={t.dryRun} columns={columns} rows={wouldMove} rowKey={({ id }) => id} />
+      {total > 0 && <Table caption={t.dryRun} columns={columns} rows={wouldMove} rowKey={({ id }) => id} />}
     </>
   );
 }
