@@ -9,10 +9,10 @@ const ErasedItem = z.strictObject({ kind: z.enum(KEPT_KINDS), id: JobId });
 export const NewErasure = z.strictObject({ item: ErasedItem, reason: Reason }).openapi('NewErasure');
 
 const State = z.enum(['running', 'done']);
-export const ErasureState = z.object({ id: z.string(), state: State }).openapi('ErasureState');
+export const ErasureAnswer = z.object({ id: z.string(), state: State }).openapi('ErasureAnswer');
 export const Erasure = z
   .object({
-    ...ErasureState.shape,
+    ...ErasureAnswer.shape,
     items: z.number().int().openapi({ description: 'How many items it has changed' }),
     events: z.number().int().openapi({ description: 'How many lines of their histories it has changed' }),
     remains: z

@@ -1,4 +1,4 @@
-import { Erasure, ErasureState, NewErasure } from '../../contract/erasures.ts';
+import { Erasure, ErasureAnswer, NewErasure } from '../../contract/erasures.ts';
 import { IdParam } from '../../contract/names.ts';
 import * as erasures from '../../services/upkeep/erasures.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
@@ -9,7 +9,7 @@ export const addErasure = endpoint('addErasure', 'POST /v1/erasures', {
   roles: [],
   scope: 'unbound',
   body: NewErasure,
-  answers: { 202: ErasureState },
+  answers: { 202: ErasureAnswer },
   problems: ['not_found'],
   async handle({ ctx, caller, body }) {
     const { id, state } = await erasures.add(ctx, body, caller.actor);

@@ -30,7 +30,12 @@ describe.each(KINDS)('a %s', (kind) => {
     for (const from of new Set(all.map((t) => t.from))) {
       const moves = all.filter((t) => t.from === from && t.to !== from);
       if (from === 'none' || !isFinal(from)) expect(moves.length, from).toBeGreaterThan(0);
-      else if (!kindOf(kind).workflow.reopens) expect(moves, from).toEqual([]);
+      // a job's next run
+      else if (!kindOf(kind).workflow.reopens)
+        expect(
+          moves.filter(({ event }) => event !== 'created'),
+          from,
+        ).toEqual([]);
     }
   });
 

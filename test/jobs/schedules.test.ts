@@ -100,6 +100,9 @@ test('S3.7 a cron expression that means something else here than in cron, or nev
   expect((await api.get(path)).status).toBe(404);
 });
 
+/** Temporal's visibility store is behind where hundreds of namespaces share a busy server. */
+const VISIBLE_MS = 140_000;
+
 test('S3.7 the answer has nextAt, five of them, as cron means it, and paused', async () => {
   const path = '/v1/topics/plans/schedules/p';
   // what each firing is in its zone: minute, hour, day of month, month, day of week
@@ -127,14 +130,14 @@ test('S3.7 the answer has nextAt, five of them, as cron means it, and paused', a
   const days = body.nextAt.map((at: string) => Date.parse(at) / 86_400_000);
   expect(days).toEqual(repeat(5, (n) => days[0] + n));
   await handle.pause();
-  await eventually(async () => (await api.get(path)).body.paused, 45_000);
+  await eventually(async () => (await api.get(path)).body.paused, VISIBLE_MS);
   const [listed] = (await api.get('/v1/topics/plans/schedules')).body.items;
   expect(listed).toEqual((await api.get(path)).body);
   const odd = `/v1/topics/${encodeURIComponent("it's b\\b ü😀")}/schedules/p`;
   await api.put(odd, { everySeconds: 86_400, body: 1 });
   await running.runtime.client.schedule.getHandle("schedule/it's b\\b ü😀/p").pause();
-  await eventually(async () => (await api.get(odd)).body.paused);
-});
+  await eventually(async () => (await api.get(odd)).body.paused, VISIBLE_MS);
+}, 300_000);
 
 test('S3.7 zones are spelled and checked the same everywhere', async () => {
   const path = '/v1/topics/zones/schedules/z';

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { addCase, claimed, court, invitations, jurors, oneCase, stats, voted, votes } from '../support/cases.ts';
 import { eventually } from '../support/client.ts';
+import { seen } from '../support/desk.ts';
 import { createKey } from '../support/keys.ts';
 import { confirm, fill, keys, press, sees, submit } from '../support/page.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -115,7 +116,7 @@ test('a key that is bound to a person signs in to their desks, and to nothing el
   const links = await page.getByRole('navigation').getByRole('link').allTextContents();
   expect(links).toEqual(['Review desk', 'Jury desk', 'API documentation']);
   await page.getByRole('link', { name: 'bound', exact: true }).click();
-  await page.getByRole('heading', { name: 'Ticket bound-0' }).waitFor();
+  await seen(page, 'bound-0');
   expect(await page.getByRole('button', { name: 'Change' }).count()).toBe(0);
   await keys(page, '1', 'n');
   await eventually(async () => (await api.get('/v1/tickets/bound-0')).body.decidedBy === 'rita');
