@@ -113,7 +113,7 @@ test('S4.8 100,000 events of 16 connections: two followers, one cut off again an
   expect(both).toHaveLength(total);
   expect(both.findIndex((line, n) => JSON.stringify(line) !== JSON.stringify(steady.lines[n]))).toBe(-1);
   const [events] = await sql<{ n: string }>(
-    `select count(*) as n from event where kind || '/' || item_id || '/' || seq = any ($1)`,
+    `select count(*) as n from event where concat_ws('/', kind, item_id, no, seq) = any ($1)`,
     [steady.lines.map((line) => line.id)],
   );
   expect(Number(events?.n)).toBe(total);
