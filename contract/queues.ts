@@ -101,6 +101,9 @@ export const Queue = z
     callback: orNull(ShownCallback),
     createdAt: z.string(),
     updatedAt: z.string(),
+    warnings: z.array(z.string()).optional().openapi({
+      description: 'Only in the answer to PUT, if there are any: rules over fields that tickets do not have',
+    }),
   })
   .openapi('Queue');
 

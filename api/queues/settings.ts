@@ -4,6 +4,7 @@ import { ListedQueue, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../co
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
+import { warningsOf } from '../../services/items/rules.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { checkUrl, shownCallback } from '../deliveries.ts';
@@ -29,7 +30,9 @@ export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
   async handle({ api, ctx, caller, params: { queue: name }, body: { dryRun, ...settings } }) {
     checkUrl(api, 'callback.url', settings.callback?.url);
     if (dryRun) return ok(await queues.dryRun(ctx, name, settings));
-    return ok(view(api, await queues.put(ctx, name, settings), caller));
+    const queue = view(api, await queues.put(ctx, name, settings), caller);
+    const warnings = warningsOf(settings.rules);
+    return ok({ ...queue, ...(warnings.length > 0 && { warnings }) });
   },
 });
 

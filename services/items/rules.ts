@@ -19,7 +19,7 @@ const WAIT_MS = 5_000;
 const AGAIN_SECONDS = 600;
 const MAX_LISTED = 100;
 
-/** What rules would change of open tickets: how many change, the first hundred of them, and rules that never apply. */
+/** What rules would change of open tickets: how many change, the first hundred of them, and what is odd about the rules. */
 export interface Forecast {
   total: number;
   wouldMove: { id: string; before: number; after: number; requires?: { before: string[]; after: string[] } }[];
@@ -149,16 +149,29 @@ export async function wouldMove(
       if (moves.length < MAX_LISTED) moves.push({ id: row.id, before: row.priority, after, ...requires });
     }
   }
-  return { total, wouldMove: moves, warnings: rules.flatMap(warningsOf) };
+  return { total, wouldMove: moves, warnings: warningsOf(rules) };
 }
 
-/** A condition is over a ticket, not over its body. */
-function warningsOf({ name, when }: Rule, n: number): string[] {
-  const { required = [], properties = {} } = when as { required?: string[]; properties?: object };
-  const unknown = new Set([...required, ...Object.keys(properties)].filter((field) => !FIELDS.includes(field)));
-  return [...unknown].map(
-    (field) => `rule ${name ?? n} looks at ${field}, which tickets do not have: they have ${FIELDS.join(', ')}`,
-  );
+/** What is probably meant otherwise: a condition is over a ticket, not over its body. */
+export const warningsOf = (rules: Rule[]): string[] =>
+  rules.flatMap(({ name, when }, n) => {
+    const unknown = new Set(fieldsOf(when).filter((field) => !FIELDS.includes(field)));
+    return [...unknown].map(
+      (field) => `rule ${name ?? n} looks at ${field}, which tickets do not have: they have ${FIELDS.join(', ')}`,
+    );
+  });
+
+interface Condition {
+  required?: string[];
+  properties?: object;
+  allOf?: Condition[];
+  anyOf?: Condition[];
+  oneOf?: Condition[];
+}
+
+function fieldsOf(when: Condition): string[] {
+  const { required = [], properties = {}, allOf = [], anyOf = [], oneOf = [] } = when;
+  return [...required, ...Object.keys(properties), ...[...allOf, ...anyOf, ...oneOf].flatMap(fieldsOf)];
 }
 
 /** All open tickets of a queue, in batches. */

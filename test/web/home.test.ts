@@ -117,15 +117,15 @@ test('while nothing happens, nothing is asked for', async () => {
   expect(asked.filter((path) => path !== '/livez')).toEqual([]);
 });
 
-test('S4.9 without a worker that publishes, this stands on top, and after a minute how much publishing is behind', async () => {
+test('S4.9 without a worker that publishes, this stands on top, and after half a minute how much publishing is behind', async () => {
   const lonely = await startTestSystem({}, { role: 'api' });
   await lonely.api.tickets.addMany('left', ['left-1', 'left-2']);
   const page = await browser.open(lonely.api.url);
   await sees(page, 'No worker publishes');
   expect(await page.getByText('Publishing is behind').count()).toBe(0);
-  await lonely.sql(`update event set at = at - interval '3 minutes'`);
+  await lonely.sql(`update event set at = at - interval '41 seconds'`);
   await page.reload();
-  await sees(page, /Publishing is behind by 3 min.*Temporal has yet to receive \d changes/);
+  await sees(page, /Publishing is behind by \d+ s.*Temporal has yet to receive \d changes/);
 });
 
 test('S4.9 a thousand queues cost a handful of calls, and the one that waits the longest stands on top', async () => {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { addCase, court } from '../support/cases.ts';
-import { claimOne, type Json, numbered, repeat } from '../support/client.ts';
+import { claimOne, eventually, type Json, numbered, repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { callsOf, fill, holdBack, keys, press, sees, submit } from '../support/page.ts';
 import { put } from '../support/reviews.ts';
@@ -36,6 +36,27 @@ test('S0.5 a queue by pages: 50 each, older ones and back to the newest, each pa
   await row(page, 'p-0').waitFor();
   await page.getByRole('link', { name: 'Newest' }).click();
   await row(page, 'p-69').waitFor();
+});
+
+test('S0.6 every page of a queue, topic or court opens whose name is in another script', async () => {
+  const name = '图片审核';
+  const path = encodeURIComponent(name);
+  await add(api, path, { id: 'named' });
+  await api.put(`/v1/topics/${path}`, {});
+  await court(api, path);
+  const page = await browser.open(at('/'), { person: 'Анна' });
+  const pages = ['ticket', 'job', 'case'].map((kind) => `/queues/${kind}/${path}`);
+  const settings = ['queues', 'topics', 'courts'].map((folder) => `/settings/${folder}/${path}`);
+  for (const one of [...pages, ...settings, `/desk/${path}`]) {
+    await page.goto(at(one));
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    await eventually(async () => (await page.locator('.loading').count()) === 0);
+    expect(await page.getByRole('alert').count(), one).toBe(0);
+  }
+  await page.getByRole('heading', { name: 'Ticket named' }).waitFor();
+  await page.goto(at('/'));
+  await page.getByRole('link', { name, exact: true }).first().click();
+  await row(page, 'named').waitFor();
 });
 
 test('S0.5 filters by state, person and time; a new ticket shows by itself; the browser goes back', async () => {

@@ -84,6 +84,24 @@ test('S0.2 a dry run says which tickets a rule would move, and moves none', asyn
   await eventually(async () => (await api.get('/v1/tickets/dry-1')).body.priority === 700);
 });
 
+test('S0.2 a rule over a field that tickets do not have warns when it is tried and when it is saved', async () => {
+  await api.post('/v1/queues/odd/tickets', { id: 'odd-1', body: { vip: true } });
+  const page = await browser.open(`${api.url}/settings/queues/odd`);
+  await press(page, 'Add a rule');
+  await submit(page, { 'When (JSON Schema)': '{"required": ["vip"]}', 'Set the priority': '700' }, 'Dry run');
+  await sees(
+    page,
+    'rule 0 looks at vip, which tickets do not have',
+    'No ticket would change its priority or its skills.',
+  );
+  await save(page);
+  await page.getByText('No ticket would change').waitFor({ state: 'detached' });
+  await sees(page, 'rule 0 looks at vip, which tickets do not have');
+  await fill(page, { 'Set the priority': '800' });
+  await save(page);
+  await eventually(async () => (await queue('odd')).rules[0].priority === 800);
+});
+
 test('S0.4 a queue that is paused by its page hands nothing out until it is resumed; the same of a topic', async () => {
   await api.post('/v1/queues/halted/tickets', { id: 'halted-1', body: 1 });
   const page = await browser.open(`${api.url}/settings/queues/halted`);
@@ -91,6 +109,8 @@ test('S0.4 a queue that is paused by its page hands nothing out until it is resu
   await sees(page, 'halted is paused: nothing is handed out.');
   const claim = () => api.post('/v1/queues/halted/claim', { reviewer: 'anna' });
   expect((await claim()).body).toMatchObject({ tickets: [], reasons: { paused: 1 } });
+  const list = await browser.open(`${api.url}/queues/ticket/halted`);
+  await list.getByText('Paused', { exact: true }).waitFor();
   await press(page, 'Resume');
   await sees(page, 'halted hands out again.');
   expect((await claim()).body.tickets).toHaveLength(1);

@@ -2,6 +2,7 @@ import { useLocation, useRoute } from 'preact-iso';
 import { api, data } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
+import { Badge } from '../../components/badge.tsx';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { ForbiddenPage, Page, Section } from '../../components/page.tsx';
@@ -40,7 +41,7 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
   const actions = (
     <>
       {mayAct(...routes.numbers.roles) && <a href={numbersPath({ kind, queue, range: 'day' })}>{t.overTime}</a>}
-      {kind === 'ticket' && mayAct('supervisor') && <PauseTickets queue={queue} />}
+      {kind === 'ticket' && <PauseTickets queue={queue} />}
     </>
   );
   return (
@@ -60,7 +61,12 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
 function PauseTickets({ queue }: { queue: string }) {
   const params = { path: { queue } };
   const found = useResource((signal) => data(api.GET('/v1/queues/{queue}', { params, signal })), [queue]);
-  return <Pause name={queue} found={found} pause={(paused) => pauseQueue(queue, paused)} />;
+  return (
+    <>
+      {found.data?.paused && <Badge tone="warn">{texts.value.common.paused}</Badge>}
+      {mayAct('supervisor') && <Pause name={queue} found={found} pause={(paused) => pauseQueue(queue, paused)} />}
+    </>
+  );
 }
 
 const GAP_MS = 1_000;

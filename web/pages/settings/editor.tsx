@@ -56,7 +56,9 @@ function useSettings({ name, parts, of, onSaved, given }: EditorProps) {
     discard: () => form.attempt(async () => show(await of.load(name), form.reset)),
     save: () =>
       send(async (settings) => {
-        show(await of.save(name, settings), form.saved);
+        const { warnings, ...saved } = await of.save(name, settings);
+        show(saved, form.saved);
+        if (warnings) setForeseen({ warnings: warnings as string[] });
         toast(t.saved);
         onSaved();
       }),

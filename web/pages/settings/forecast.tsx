@@ -4,19 +4,34 @@ import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Foreseen } from './settings-of.ts';
 
-/** What a dry run has found. */
+/** What a dry run has found, or a save has warned of. */
 export function Forecast({ of }: { of: Foreseen }) {
   const t = texts.value.settings;
   return (
     <div role="status">
-      <Section title={t.dryRun}>{'wouldMove' in of ? <Moved of={of} /> : <Judged of={of} />}</Section>
+      {'warnings' in of &&
+        of.warnings.map((warning) => (
+          <p key={warning} class="note warn">
+            {warning}
+          </p>
+        ))}
+      {'total' in of && (
+        <Section title={t.dryRun}>
+          <Moved of={of} />
+        </Section>
+      )}
+      {'inUse' in of && (
+        <Section title={t.dryRun}>
+          <Judged of={of} />
+        </Section>
+      )}
     </div>
   );
 }
 
 type Moving = Extract<Foreseen, { wouldMove: unknown }>;
 
-function Moved({ of: { total, wouldMove, warnings } }: { of: Moving }) {
+function Moved({ of: { total, wouldMove } }: { of: Moving }) {
   const t = texts.value.settings;
   const columns: Column<Moving['wouldMove'][number]>[] = [
     { id: 'id', title: t.ticket, cell: ({ id }) => id },
@@ -26,11 +41,6 @@ function Moved({ of: { total, wouldMove, warnings } }: { of: Moving }) {
   ];
   return (
     <>
-      {warnings.map((warning) => (
-        <p key={warning} class="note warn">
-          {warning}
-        </p>
-      ))}
       <p class="form-body">
         {total === 0 ? t.wouldMoveNone : t.wouldMove(number(total))} {total > wouldMove.length && t.firstHundred}
       </p>
@@ -39,7 +49,7 @@ function Moved({ of: { total, wouldMove, warnings } }: { of: Moving }) {
   );
 }
 
-function Judged({ of: { wouldDecide, inUse } }: { of: Exclude<Foreseen, Moving> }) {
+function Judged({ of: { wouldDecide, inUse } }: { of: Extract<Foreseen, { inUse: unknown }> }) {
   const t = texts.value.settings;
   if (inUse.length > 0) return <Cases said={t.inUse(number(inUse.length))} ids={inUse} />;
   if (wouldDecide.length === 0) return <p class="form-body">{t.wouldDecideNone}</p>;

@@ -12,7 +12,8 @@ export interface SettingsOf {
   tryOut?: (name: string, settings: Given) => Promise<Foreseen>;
 }
 
-export type Foreseen = Schemas['QueueDryRun'] | Schemas['CourtDryRun'];
+/** What a dry run has found, or a save has warned of. */
+export type Foreseen = Schemas['QueueDryRun'] | Schemas['CourtDryRun'] | { warnings: string[] };
 
 /** An answer without what it says beside the settings; that cannot be sent back. */
 const without = (answer: object, names: readonly string[]): Given =>

@@ -70,7 +70,7 @@ function Topics() {
       ),
     },
   ];
-  const add = <NewOne label={t.newTopic} folder="topics" hint={t.newTopicName} />;
+  const add = <NewOne label={t.newTopic} folder="topics" hint={t.newName} />;
   return <Listing title={t.topics} list={list} columns={columns} empty={t.noTopics} rowKey={byName} actions={add} />;
 }
 
