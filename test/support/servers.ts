@@ -56,7 +56,7 @@ async function startServers(project: TestProject) {
   await admin.connect();
   await admin.query('create sequence if not exists test_file');
   await admin.end();
-  const temporal = await startTestTemporal(cli);
+  const temporal = await startTestTemporal(cli, dir);
   project.provide('postgres', postgres.url);
   project.provide('temporal', temporal.address);
   project.provide('temporalCli', cli);
@@ -69,13 +69,18 @@ async function startServers(project: TestProject) {
   };
 }
 
-/** In memory. Each system registers a namespace of its own (test/support/system.ts). */
-async function startTestTemporal(cli: string) {
+/**
+ * In a file that is never synced: in memory all is lost with the last connection, which a busy machine makes time out. Each
+ * system registers a namespace of its own (test/support/system.ts).
+ */
+async function startTestTemporal(cli: string, dir: string) {
   const port = await freePort();
   const child = spawn(
     cli,
     [
       ...['server', 'start-dev', '--headless', '--port', String(port), '--log-level', 'error'],
+      ...['--db-filename', join(dir, 'temporal.db')],
+      ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=0'],
       ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
       ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
     ],
