@@ -13,6 +13,8 @@ const FULL = [
     'deliveries/silent-receivers',
     'feed/export',
     'metrics/alerts',
+    'outbox/guide',
+    'outbox/killed',
   ].map((name) => `test/${name}.test.ts`),
   'test/{reviews,tasks}/faults.test.ts',
   'test/feed/followers.test.ts',

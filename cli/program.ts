@@ -49,6 +49,7 @@ docket COMMAND --help has the options, environment variables and examples of a c
   addKeys(program);
   addErase(program);
   addExport(program);
+  addOutbox(program);
   return program;
 }
 
@@ -249,4 +250,28 @@ Stopped at any moment and started again, it misses no event and copies none twic
     .option('--table <name>', 'made if it is missing, as is NAME_position (default: docket_event)')
     .optionsGroup('To Elasticsearch or OpenSearch:')
     .option('--index <name>', 'made if it is missing, as is NAME-position (default: docket-events)');
+}
+
+function addOutbox(program: Command): void {
+  const outbox = guide(program.command('outbox'), {
+    summary: 'add tickets, jobs and cases in SQL transactions of your own',
+    description:
+      'Installs an outbox in a PostgreSQL of yours (13 or newer), and moves what was committed there to a server.',
+    examples: [['docket outbox install postgres://me@127.0.0.1/app', 'the functions of the schema docket_outbox']],
+  });
+  add(outbox, 'install', async () => (await import('./outbox.ts')).installOutbox, {
+    summary: 'make the schema docket_outbox, or bring it up to date',
+    description: `Makes the schema docket_outbox with the functions add_ticket, add_job and add_case, or brings it up to date.
+It may be repeated, also while followers run.`,
+    examples: [['docket outbox install postgres://me@127.0.0.1/app', 'as the user who will also follow']],
+  }).argument('<url>', 'postgres://user:password@host:5432/database');
+  add(outbox, 'follow', async () => (await import('./outbox.ts')).followOutbox, {
+    summary: 'make items of committed rows, until it is stopped',
+    description: `Makes a ticket, job or case of each committed row until SIGTERM or Ctrl-C, once, whatever is killed.
+Several may run at once. Rows that the server refuses are in docket_outbox.refused.`,
+    reads: ['DOCKET_URL', 'PORT', 'DOCKET_KEY'],
+    examples: [
+      ['DOCKET_URL=https://docket.example DOCKET_KEY=… docket outbox follow postgres://me@127.0.0.1/app', 'all'],
+    ],
+  }).argument('<url>', 'of the database with the outbox');
 }

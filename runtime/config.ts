@@ -77,7 +77,12 @@ const Environment = z.object({
       'private places to which callbacks may go: hosts, host:port and networks (hooks.internal,10.1.0.0/16), separated ' +
         'by commas; 1 permits all, loopback too',
     ),
-  DOCKET_KEY: Text.optional().describe('API key with which docket export and npm run demo call the server'),
+  DOCKET_KEY: Text.optional().describe(
+    'API key with which docket export, docket outbox and npm run demo call the server',
+  ),
+  DOCKET_URL: WebUrl.optional().describe(
+    'the server of docket outbox and npm run demo (default: http://127.0.0.1:PORT)',
+  ),
   DOCKET_AUTH: oneOf('open', 'keys')
     .optional()
     .describe('open asks for no key, on loopback only; keys asks for one (default: open on loopback, else keys)'),
@@ -175,6 +180,7 @@ export function readConfig(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {})
     temporalCli: e.TEMPORAL_CLI,
     privateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS,
     key: e.DOCKET_KEY,
+    docketUrl: e.DOCKET_URL,
     /** No keys asked for; on loopback only. */
     open,
     pacemaker: e.DOCKET_PACEMAKER === 'on',

@@ -47,7 +47,7 @@ function hostOf(url: string): string {
 }
 
 /** The driver's message, without a code, when the connection ended before the server answered. */
-const UNANSWERED = /^(timeout expired|timeout exceeded when trying to connect|Connection terminated)/;
+const UNANSWERED = /^(timeout expired|timeout exceeded when trying to connect|Connection terminated|.* not queryable)/;
 /** What to do about a rejection by the server, by SQLSTATE. */
 const STATES: Record<string, (setting: string) => string> = {
   '28P01': (setting) => `correct the user or the password in ${setting}`,

@@ -43,8 +43,8 @@ const rules: IForbiddenRuleType[] = [
   },
   {
     name: 'servers',
-    comment: 'cli/servers/ and cli/exporting/ import no command',
-    from: { path: '^cli/(servers|exporting)/' },
+    comment: 'cli/servers/, cli/exporting/ and cli/outbox/ import no command',
+    from: { path: '^cli/(servers|exporting|outbox)/' },
     to: { path: '^cli/[^/]+$' },
   },
   {

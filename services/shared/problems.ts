@@ -111,7 +111,7 @@ export function isUnavailable(error: unknown): boolean {
   const { code = '', message } = error as NodeJS.ErrnoException;
   if (NETWORK.has(code) || STORE_STATES.test(code)) return true;
   if (error instanceof DatabaseError) return false;
-  return /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Cannot use a pool after/i.test(
+  return /timeout exceeded when trying to connect|Connection terminated|not queryable|read timeout|use a pool after/i.test(
     message ?? '',
   );
 }

@@ -44,7 +44,7 @@ describe('help', () => {
   test('every command has one, with a description, its options, its environment and examples', () => {
     expect([...helps.keys()].sort()).toEqual([
       ...['', 'api', 'doctor', 'dump', 'erase', 'export', 'key', 'key create', 'key list', 'key revoke'],
-      ...['load', 'migrate', 'reconcile', 'reseal', 'start', 'worker'],
+      ...['load', 'migrate', 'outbox', 'outbox follow', 'outbox install', 'reconcile', 'reseal', 'start', 'worker'],
     ]);
     for (const [path, { code, stdout, stderr }] of helps) {
       expect([path, code, stderr.replaceAll(/^loaded .*\n/gm, '')]).toEqual([path, 0, '']);

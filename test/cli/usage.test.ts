@@ -45,13 +45,17 @@ const WRONG: [line: string, said: RegExp][] = [
   ['export --to file --file x --from here', /--from must be a URL/],
   ['export --to file --file x --indx y', /unknown option '--indx'\n\(Did you mean --index\?\)/],
   ['export --to file --file x --from http://me:hunter2@host', /--from must not have a user or a password/],
+  ['outbox', /^Usage: docket outbox/m],
+  ['outbox install', /missing required argument 'url'/],
+  ['outbox install mysql://me:hunter2@host/db', /URL must be one that begins with postgres:\/\//],
+  ['outbox follow localhost', /URL must be one that begins with postgres:\/\//],
   ['export --to postgres --url mysql://me:hunter2@host/db', /--url must be a URL that begins with postgres:\/\//],
 ];
 
 test.concurrent.each(WRONG)('docket %s: exit code 2, what is wrong, and where the help is', async (line, said) => {
   const { code, stdout, stderr } = await docket(line.split(' '));
   expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(said)]);
-  if (line !== 'key') expect(stderr).toMatch(/^Run docket( \w+)* --help to see how it is used\.$/m);
+  if (!['key', 'outbox'].includes(line)) expect(stderr).toMatch(/^Run docket( \w+)* --help to see how it is used\.$/m);
   expect(stderr, 'a message, not a stack').not.toMatch(/^ {4}at |hunter2/m);
   expect(readdirSync(folder)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { api, type Client } from './client.ts';
 import { atEndOfFile } from './endings.ts';
 import type { TestStores } from './system.ts';
 
-interface Launched {
+export interface Launched {
   process: ChildProcess;
   /** What it has printed so far. */
   output(): string;
@@ -45,6 +45,10 @@ export const startNpm = (env: Record<string, string>, checkout = fileURLToPath(n
 /** `docket export` as a process of its own; it has ended when all that it said has been read. */
 export const startExport = (args: string[], env: Record<string, string> = {}): Launched =>
   launch([process.execPath, bin, 'export', ...args], env, {}, 'close');
+
+/** `docket outbox follow` as a process of its own. @param server its URL */
+export const startOutbox = (database: string, server: string, env: Record<string, string> = {}): Launched =>
+  launch([process.execPath, bin, 'outbox', 'follow', database], { DOCKET_URL: server, ...env }, {}, 'close');
 
 function launch(
   [program = '', ...args]: string[],

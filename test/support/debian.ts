@@ -19,6 +19,7 @@ const PACKAGES = {
   'php-curl': 'php -m | grep -qx curl',
   'php-guzzlehttp-guzzle': php('GuzzleHttp'),
   'php-illuminate-bus': php('Illuminate/Bus'),
+  'php-illuminate-database': php('Illuminate/Database'),
   'php-illuminate-events': php('Illuminate/Events'),
   'php-illuminate-queue': php('Illuminate/Queue'),
   'php-pda-pheanstalk': php('Pheanstalk'),

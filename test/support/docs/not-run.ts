@@ -18,7 +18,7 @@ const NOT_RUN: Record<string, string> = {
   sudo: 'needs a host with systemd',
   zcat: 'reads an archive of the reader',
   'npx docket export .*@(warehouse|search)': 'names servers of the reader',
-  'export OLD_DATABASE_URL=': 'names a database of the reader',
+  'export (OLD|APP)_DATABASE_URL=': 'names a database of the reader',
 };
 
 const begins = new RegExp(`^(${Object.keys(NOT_RUN).join('|')})`);

@@ -64,8 +64,9 @@ function placeFor(system: TestSystem, env: Record<string, string>): Place {
       DATABASE_URL: system.databaseUrl,
       TEMPORAL_ADDRESS: inject('temporal'),
       TEMPORAL_NAMESPACE: system.namespace,
-      // the reader's own database, in documents about moving from one
+      // the reader's own database
       OLD_DATABASE_URL: new URL('/postgres', system.databaseUrl).href,
+      APP_DATABASE_URL: new URL('/postgres', system.databaseUrl).href,
       npm_config_cache: join(dir, 'npm'),
       npm_config_update_notifier: 'false',
     },

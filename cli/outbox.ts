@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import type { Config } from '../runtime/config.ts';
+import { databaseFailure } from '../runtime/failures.ts';
+import { isDatabaseUrl } from '../runtime/setting-kinds.ts';
+import { Misused } from './command.ts';
+import { retrying } from './exporting/retries.ts';
+import { follow, openOutbox } from './outbox/follow.ts';
+
+/** `docket outbox install`: the schema `docket_outbox` in a database, made or brought up to date. @throws Misused */
+export async function installOutbox(_: Config, url: string): Promise<void> {
+  checkUrl(url);
+  try {
+    const client = await openOutbox(url);
+    // several statements in one query are one transaction
+    await client.query(readFileSync(new URL('outbox/outbox.sql', import.meta.url), 'utf8')).finally(() => client.end());
+    const { database, user } = client;
+    console.log(`docket outbox: database ${database} has the schema docket_outbox, of user ${user}. Others who add rows need
+grant usage on schema docket_outbox to NAME;`);
+  } catch (error) {
+    throw databaseFailure(error, { url, setting: 'URL' });
+  }
+}
+
+/** `docket outbox follow`: moves rows until SIGTERM or Ctrl-C, then ends the process. @throws Misused; Error */
+export async function followOutbox({ docketUrl, port, key }: Config, url: string): Promise<void> {
+  checkUrl(url);
+  const stop = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => stop.abort());
+  const { signal } = stop;
+  const say = (line: string) => console.error(`docket outbox: ${line}`);
+  const setting = docketUrl === undefined ? 'PORT' : 'DOCKET_URL';
+  const server = { url: (docketUrl ?? `http://127.0.0.1:${port}`).replace(/\/+$/, ''), setting, key, signal };
+  const retries = retrying(Number.POSITIVE_INFINITY, signal, say);
+  console.log(`docket outbox: committed rows to ${server.url}, following`);
+  const { added, refused } = await follow({ url, server, retries, say });
+  console.log(`docket outbox: ${added} rows added, ${refused} refused`);
+  // connections that are kept alive would delay the end
+  process.exit(0);
+}
+
+/** @throws Misused, which does not quote the value: it may hold a password */
+function checkUrl(url: string): void {
+  if (!isDatabaseUrl(url)) throw new Misused('URL must be one that begins with postgres://');
+}
