@@ -318,6 +318,7 @@ create table item (
   content_version      bigint,
   run                  integer default 1 not null,
   erased               boolean default false not null,
+  escalates_at         timestamp with time zone,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -354,6 +355,7 @@ CREATE INDEX item_stock_by_id ON public.item USING btree (id) WHERE ((kind = 'ta
 CREATE INDEX item_stocked ON public.item USING btree (queue, stocked_by) WHERE ((kind = 'task'::text) AND (state = 'ready'::text) AND (capacity > 0));
 CREATE INDEX item_subject ON public.item USING btree (subject, created_at, seq) WHERE (subject IS NOT NULL);
 CREATE INDEX item_wake ON public.item USING btree (wake_at) WHERE (wake_at IS NOT NULL);
+CREATE TRIGGER item_derived BEFORE UPDATE ON public.item FOR EACH ROW EXECUTE FUNCTION derive_item();
 CREATE TRIGGER item_inserted AFTER INSERT ON public.item REFERENCING NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_insert();
 CREATE TRIGGER item_updated AFTER UPDATE ON public.item REFERENCING OLD TABLE AS old_item NEW TABLE AS new_item FOR EACH STATEMENT EXECUTE FUNCTION log_item_update();
 comment on column item.end_reason is 'why it ended; of an open job, why it was last given back';
@@ -370,6 +372,7 @@ comment on column item.subject is 'tickets: what it is about; several may be abo
 comment on column item.synced_with is 'the ticket of the same subject whose decision decided this one, too';
 comment on column item.content_version is 'the version that last changed its body or requirements; null: none since it was added';
 comment on column item.run is 'jobs: how often this id has begun';
+comment on column item.escalates_at is 'when the next step of its queue''s escalations is due';
 
 create table job_key (
   id                   text collate "C" not null,

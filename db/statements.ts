@@ -180,6 +180,7 @@ export interface ItemRow {
   content_version: number | null;
   run: number;
   erased: boolean;
+  escalates_at: Date | null;
 }
 
 export interface LogShardRow {

@@ -4,6 +4,7 @@ import type { CoreState, Kind } from '../contract/snapshot.ts';
 import { isFinal } from '../domain/items.ts';
 import type { KindOf } from '../domain/kind.ts';
 import { kindOf } from '../domain/kinds.ts';
+import { transitionsOf } from '../domain/lifecycle.ts';
 import { committed, differences } from './architecture/drift.ts';
 
 const FILE = new URL('../db/functions/kinds.sql', import.meta.url);
@@ -17,6 +18,23 @@ const leasedByOne = all.filter(([, { leased }]) => leased === 'one');
 /** The clock that does what time does to items that are leased by one at a time. */
 const COMMON = 'advance_items';
 const ownClocks = all.filter(([, { clock }]) => clock !== COMMON);
+
+/** For each state before an event: the events by the state after them. */
+function lifecycle(kind: Kind): string {
+  const all = transitionsOf(kind).filter(({ from }) => from !== 'none');
+  const unique = (states: string[]) => [...new Set(states)];
+  return unique(all.map(({ from }) => from))
+    .map((was) => {
+      const moves = all.filter(({ from }) => from === was);
+      const to = unique(moves.map((t) => t.to)).map((is) => {
+        const events = moves.filter((t) => t.to === is).map(({ event }) => quoted(event));
+        const list = events.join(', ').replaceAll(/(.{75,}?,) /g, '$1\n          ');
+        return `        when ${quoted(is)} then p_event in (${list})`;
+      });
+      return `      when ${quoted(was)} then case p_is\n${to.join('\n')} end`;
+    })
+    .join('\n');
+}
 
 function kindsSql(): string {
   const words = leasedByOne.map(([kind, { words }]) => {
@@ -36,12 +54,21 @@ function kindsSql(): string {
     return query select * from ${clock}(ids_of(${quoted(kind)}, p_kinds, p_ids));
   end if;`,
   );
+  const lifecycles = KINDS.map((kind) => `    when ${quoted(kind)} then case p_was\n${lifecycle(kind)} end`);
   return `${HEADER}
 
 -- The event with which a statement of the core ends an item: the word that its users know the state by.
 create or replace function end_event(p_kind text, p_state text) returns text language sql immutable parallel safe as $$
   select case p_kind
 ${words.join('\n')}
+  end
+$$;
+
+-- Whether an item in this state may have this event, and then be in that state.
+create or replace function is_transition(p_kind text, p_was text, p_event text, p_is text) returns boolean
+language sql immutable parallel safe as $$
+  select case p_kind
+${lifecycles.join('\n')}
   end
 $$;
 

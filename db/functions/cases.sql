@@ -3,11 +3,9 @@
 
 -- Writes into cases' rows what follows from their votes and live leases: how many more may hold one, when something is
 -- next due, whether jurors are to be invited. Every change of an open case ends here.
--- p_lines      what happened, one line each; they are all of one type
--- p_versioned  false: one of several steps of a transaction, of which the last gives the version
-create or replace function recompute_cases(
-  p_lines item_line[], p_type text, p_now timestamptz, p_versioned boolean default true
-) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+-- p_lines  what happened, one line each; they are all of one type
+create or replace function recompute_cases(p_lines item_line[], p_type text, p_now timestamptz) returns void
+language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   perform earlier_lines('case', p_lines, p_type, p_now);
   with held as materialized (
@@ -21,8 +19,8 @@ begin
          wake_at = least(i.deadline_at, h.first_end), rank = case_rank(c, i.priority, i.first_available_at),
          skipped = case when h.done is null then i.skipped else i.skipped || h.done end,
          attempts = i.attempts + case when p_type in ('claimed', 'invited') then h.n else 0 end,
-         version = case when p_versioned then nextval('item_version') else i.version end, event_seq = i.event_seq + h.n,
-         last_event = p_type, last_actor = h.actor, last_data = h.data, updated_at = p_now
+         event_seq = i.event_seq + h.n, last_event = p_type, last_actor = h.actor, last_data = h.data,
+         updated_at = p_now
     from filed n join court c on c.name = (n.f).court join held h on h.id = (n.f).id
    where i.kind = 'case' and i.id = any (array(select id from unnest(p_lines))) and i.id = h.id;
 end $$;
@@ -49,8 +47,10 @@ end $$;
 -- Ends cases and the leases of all who still read them, in one transaction (S2.2, S2.6).
 -- p_type     the event, also in the notices to holders: decided, hung, invalidated
 -- p_winners  one for each; null: nobody won
+-- p_lines    how many of the same moment each has in its log already
 create or replace function end_cases(
-  p_ids text[], p_state text, p_type text, p_winners text[], p_actor text, p_reason text, p_now timestamptz
+  p_ids text[], p_state text, p_type text, p_winners text[], p_actor text, p_reason text, p_now timestamptz,
+  p_lines integer default 0
 ) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 begin
   with ended as (
@@ -65,12 +65,11 @@ begin
        set holds = 0, winner = s.winner, votes_left = case when s.winner is null then f.votes_left else 0 end
       from unnest(p_ids, p_winners) as s (id, winner) where f.id = s.id returning f.*)
   update item i
-     set state = p_state, ended_at = p_now, ended_by = p_actor, end_reason = p_reason,
+     set state = p_state, end_reason = p_reason,
          result = case when p_state = 'settled' then json_build_object('winner', f.winner, 'tally', f.tally) end,
-         capacity = null, lacks_jurors = false, wake_at = null,
          delivery_pending = f.gold is null and (coalesce(i.callback, q.callback) is not null
                    or p_type = 'hung' and coalesce(c.fallback ?| array['court', 'queue'], false)),
-         version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = p_type, last_actor = p_actor,
+         event_seq = i.event_seq + 1 + p_lines, last_event = p_type, last_actor = p_actor,
          last_data = json_strip_nulls(json_build_object('winner', f.winner, 'tally', f.tally, 'reason', p_reason)),
          updated_at = p_now
     from filed f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
@@ -102,8 +101,9 @@ end $$;
 
 -- Applies verdicts, one for each case, that the court's strategy in domain/courts.ts found from its votes:
 -- {winner, votesLeft, stage, hung, priority}.
-create or replace function apply_verdicts(p_ids text[], p_verdicts jsonb[], p_now timestamptz) returns void
-language plpgsql as $$
+create or replace function apply_verdicts(
+  p_ids text[], p_verdicts jsonb[], p_now timestamptz, p_lines integer default 0
+) returns void language plpgsql as $$
 declare
   v_decided text[];
   v_winners text[];
@@ -115,10 +115,10 @@ begin
     into v_decided, v_winners, v_hung
     from unnest(p_ids, p_verdicts) as s (id, v);
   if v_decided is not null then
-    perform end_cases(v_decided, 'settled', 'decided', v_winners, 'court', null, p_now);
+    perform end_cases(v_decided, 'settled', 'decided', v_winners, 'court', null, p_now, p_lines);
   end if;
   if v_hung is not null then
-    perform end_cases(v_hung, 'expired', 'hung', null, 'court', 'nobody can win any more', p_now);
+    perform end_cases(v_hung, 'expired', 'hung', null, 'court', 'nobody can win any more', p_now, p_lines);
   end if;
 end $$;
 
@@ -243,13 +243,8 @@ begin
                             select min(l.expires_at) from lease l
                              where l.kind = 'case' and l.item_id = i.id and l.ended_at is null))
                           else i.wake_at end,
-           version = case when n.versioned then nextval('item_version') else i.version end,
-           event_seq = i.event_seq + n.versioned::integer,
-           last_event = case when n.versioned then 'changed' else i.last_event end,
-           last_actor = case when n.versioned then 'system' else i.last_actor end,
-           last_data = case when n.versioned
-                              then json_build_object('deadlineAt', n.deadline_at, 'inviting', n.lacks_jurors)
-                            else i.last_data end
+           event_seq = i.event_seq + n.versioned::integer, last_event = 'changed', last_actor = 'system',
+           last_data = json_build_object('deadlineAt', n.deadline_at, 'inviting', n.lacks_jurors)
       from found n
      where i.kind = 'case' and i.id = n.id
        and (n.moves or n.versioned or (n.capacity, n.priority) is distinct from (i.capacity, i.priority))

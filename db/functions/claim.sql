@@ -185,11 +185,8 @@ begin
   return query update item i
      set state = 'held', lease_id = s.token, holder = s.person, slot = s.slot, granted_at = v_now,
          expires_at = v_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
-         wake_at = item_wake('held', null, v_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
-           i.deadline_at, next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)),
-         attempts = i.attempts + 1, version = nextval('item_version'), event_seq = i.event_seq + 1,
-         last_event = 'claimed', last_actor = s.person,
-         last_data = json_build_object('attempt', i.attempts + 1), updated_at = v_now
+         attempts = i.attempts + 1, event_seq = i.event_seq + 1, last_event = 'claimed', last_actor = s.person,
+         last_data = json_build_object('attempt', i.attempts + 1)
     from unnest(p_ids, p_persons, p_tokens, p_slots) as s (id, person, token, slot), queue q
    where i.kind = p_kind and i.id = s.id and q.kind = i.kind and q.name = i.queue
   returning i.*;

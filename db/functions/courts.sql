@@ -220,7 +220,7 @@ begin
   perform recompute_cases(array(
     select (h.id, case when p_invited then 'system' else h.juror end,
             case when p_invited then json_build_object('juror', h.juror) end, null)::item_line from unnest(p_holds) h),
-    case when p_invited then 'invited' else 'claimed' end, p_now, not p_invited);
+    case when p_invited then 'invited' else 'claimed' end, p_now);
 end $$;
 
 create or replace function has_open_cases(p_court text) returns boolean language sql stable as $$

@@ -19,12 +19,9 @@ begin
   return query update item i
      set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'),
          settled_token = token_hash(s.token), next_id = s.next,
-         ended_at = v_now, ended_by = i.holder, wake_at = null,
-         lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
          delivery_pending = coalesce(i.callback, q.callback) is not null,
-         version = nextval('item_version'), event_seq = i.event_seq + 1,
-         last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
-         last_data = json_build_object('decision', s.result::json), updated_at = v_now
+         event_seq = i.event_seq + 1, last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
+         last_data = json_build_object('decision', s.result::json)
     from unnest(p_ids, p_tokens, p_results, p_hashes, p_subjects, p_forms, p_seen, p_next)
            as s (id, token, result, hash, subject, form, seen, next),
          queue q

@@ -109,7 +109,7 @@ begin
          result = case when i.result is not null then 'null'::json end,
          end_reason = case when i.end_reason is not null then 'erased' end,
          erased = true, delivery_pending = false, event_seq = i.event_seq + 1, last_event = 'erased',
-         last_actor = p_actor, last_data = json_build_object('reason', p_reason), updated_at = clock_timestamp()
+         last_actor = p_actor, last_data = json_build_object('reason', p_reason)
    where i.kind = p_kind and i.id = any (p_ids) and i.ended_at is not null and not i.erased
   returning i.*;
 end $$;

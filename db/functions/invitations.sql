@@ -67,12 +67,8 @@ end $$;
 create or replace function publish_invitations(c court, p_id text, p_tokens text[]) returns void language plpgsql
 set enable_seqscan = off as $$
 declare
-  v_version bigint := nextval('item_version');
+  v_version bigint := (select version from item where kind = 'case' and id = p_id);
 begin
-  update item set version = v_version where kind = 'case' and id = p_id;
-  insert into unpublished (kind, item_id)
-  select 'case', p_id where p_id is distinct from current_setting('docket.received_by', true)
-  on conflict (kind, item_id) do update set at = excluded.at;
   insert into notice (kind, item_id, queue, person, type, data)
   select 'case', p_id, c.name, l.holder, 'invited',
          json_build_object('court', c.name, 'expiresAt', iso_time(l.expires_at))

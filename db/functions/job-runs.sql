@@ -32,11 +32,9 @@ begin
              base_priority = x.priority, rank = x.priority, body = coalesce(x.body, 'null'),
              content_hash = decode(x.hash, 'hex'), attempts = 0, created_at = date_trunc('milliseconds', t.now),
              available_at = t.due_at, first_available_at = t.due_at,
-             wake_at = case t.state when 'delayed' then t.due_at end,
              lease_seconds = x."leaseSeconds", delay_seconds = x."delaySeconds", body_bytes = x."bodyBytes",
-             result = null, settled_token = null, next_id = null, ended_at = null, ended_by = null, end_reason = null,
-             version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'created',
-             last_actor = x.actor, updated_at = t.now,
+             result = null, settled_token = null, next_id = null, end_reason = null,
+             event_seq = i.event_seq + 1, last_event = 'created', last_actor = x.actor,
              last_data = json_build_object('queue', x.queue, 'priority', x.priority, 'run', i.run + 1)
         from (select now, now + make_interval(secs => x."delaySeconds") as due_at,
                      case when x."delaySeconds" > 0 then 'delayed' else 'ready' end as state

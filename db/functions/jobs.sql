@@ -65,11 +65,8 @@ begin
     update item i
        set state = 'held', lease_id = s.token, holder = s.holder, granted_at = v_now,
            expires_at = v_now + make_interval(secs => i.lease_seconds),
-           wake_at = least(v_now + make_interval(secs => i.lease_seconds), i.deadline_at),
-           attempts = i.attempts + 1,
-           version = nextval('item_version'), event_seq = i.event_seq + 1,
-           last_event = 'reserved', last_actor = s.holder,
-           last_data = json_build_object('attempt', i.attempts + 1), updated_at = v_now
+           attempts = i.attempts + 1, event_seq = i.event_seq + 1, last_event = 'reserved', last_actor = s.holder,
+           last_data = json_build_object('attempt', i.attempts + 1)
       from unnest(v_ids, p_tokens, p_holders) as s (id, token, holder)
      where i.kind = v_job and i.id = s.id
     returning i.*;
@@ -141,18 +138,12 @@ create or replace function finish_jobs(
 declare
   -- not a literal: where statistics know of no job, a planner would go through all jobs for those few
   v_job text := 'job';
-  v_now timestamptz := clock_timestamp();
 begin
   return query
     update item i
-       set state = 'settled', result = 'null', settled_token = token_hash(s.token), buried_seq = null,
-           end_reason = null, next_id = s.next,
-           ended_at = greatest(v_now, i.updated_at), ended_by = coalesce(i.holder, s.actor), wake_at = null,
-           lease_id = null, holder = null, granted_at = null, expires_at = null,
-           version = nextval('item_version'), event_seq = i.event_seq + 1,
-           last_event = 'finished', last_actor = coalesce(i.holder, s.actor), last_data = null,
-           -- a reservation that it had to wait for has begun since
-           updated_at = greatest(v_now, i.updated_at)
+       set state = 'settled', result = 'null', settled_token = token_hash(s.token), end_reason = null, next_id = s.next,
+           event_seq = i.event_seq + 1, last_event = 'finished', last_actor = coalesce(i.holder, s.actor),
+           last_data = null
       from unnest(p_ids, p_tokens, p_actors, p_next) as s (id, token, actor, next)
      where i.kind = v_job and i.id = s.id and i.ended_at is null
        and (s.token is null or (i.state = 'held' and i.lease_id = s.token and i.expires_at > clock_timestamp()))

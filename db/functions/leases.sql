@@ -26,8 +26,7 @@ create or replace function give_back(
 ) returns setof item language plpgsql as $$
 begin
   return query with given as materialized (
-    select i.kind, i.id, s.no, s.delay, s.priority, s.reason, i.deadline_at,
-           q.escalations, q.rules,
+    select i.kind, i.id, s.no, s.delay, s.priority, s.reason, q.rules,
            coalesce(i.callback, q.callback) is not null as deliver,
            case when p_bury then 'buried'
                 when i.attempts >= q.max_attempts and not p_undelivered then exhausted_state(i.kind)
@@ -41,10 +40,8 @@ begin
     -- when all are locked: a lease ends after it began, also in the log
     select g.*, clock_timestamp() as now from (select * from given order by no) g
   ), numbered as materialized (
-    -- what is buried waits for an operator, however long
     select g.*, g.now + make_interval(secs => g.delay) as back_at,
-           case when g.state = 'buried' then nextval('item_buried') end as buried_seq,
-           case when g.state <> 'buried' then g.deadline_at end as deadline
+           case when g.state = 'buried' then nextval('item_buried') end as buried_seq
       from timed g)
   update item i
      set state = g.state, available_at = case when g.state = 'delayed' then g.back_at else i.available_at end,
@@ -52,14 +49,7 @@ begin
          priority = coalesce(g.priority, i.priority), rank = coalesce(g.priority, i.rank),
          skipped = case when p_skip and not i.holder = any (i.skipped) then i.skipped || i.holder else i.skipped end,
          rules_due_at = case when g.rules <> '[]' then g.now end, end_reason = coalesce(g.reason, i.end_reason),
-         buried_seq = g.buried_seq, deadline_at = g.deadline,
-         lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
-         wake_at = case when g.state <> 'dead' then item_wake(g.state, g.back_at, null, g.deadline,
-           next_escalation(g.escalations, i.first_available_at, i.escalated_seconds)) end,
-         ended_at = case when g.state = 'dead' then g.now end,
-         ended_by = case when g.state = 'dead' then coalesce(p_actor, i.holder) end,
-         delivery_pending = g.state = 'dead' and g.deliver, version = nextval('item_version'),
-         event_seq = i.event_seq + 1, updated_at = g.now,
+         buried_seq = g.buried_seq, delivery_pending = g.state = 'dead' and g.deliver, event_seq = i.event_seq + 1,
          last_event = case when g.state in ('dead', 'buried') then g.state
                            when p_skip then 'skipped' else 'released' end, last_actor = coalesce(p_actor, i.holder),
          last_data = json_strip_nulls(json_build_object(
@@ -85,7 +75,7 @@ create or replace function end_items(
 begin
   return query with wanted as materialized (
     select i.kind, i.id, coalesce(p_actor, s.actor) as actor, s.result::json as result,
-           coalesce(i.callback, q.callback) is not null as deliver, clock_timestamp() as now
+           coalesce(i.callback, q.callback) is not null as deliver
       from unnest(p_ids, p_actors, p_results, p_also_held, p_numbers) as s (id, actor, result, also_held, number)
       join item i on i.kind = p_kind and i.id = s.id and i.ended_at is null and (s.number is null or i.seq = s.number)
      cross join lateral (select * from queue where kind = i.kind and name = i.queue offset 0) q
@@ -93,11 +83,8 @@ begin
      -- in the order of ids, as everywhere, so that two bulk calls cannot deadlock
      order by i.id for update of i)
   update item i
-     set state = p_state, result = w.result, buried_seq = null, wake_at = null, delivery_pending = w.deliver,
-         ended_at = w.now, ended_by = w.actor, end_reason = p_reason,
-         lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
-         version = nextval('item_version'), event_seq = i.event_seq + 1,
-         last_event = end_event(i.kind, p_state), last_actor = w.actor, updated_at = w.now,
+     set state = p_state, result = w.result, delivery_pending = w.deliver, end_reason = p_reason,
+         event_seq = i.event_seq + 1, last_event = end_event(i.kind, p_state), last_actor = w.actor,
          last_data = case i.kind when 'ticket' then json_strip_nulls(json_build_object(
            'reason', p_reason, 'decision', w.result, 'reviewer', i.holder)) end
     from wanted w
@@ -144,7 +131,7 @@ begin
   end if;
   return query update item i
      set event_seq = i.event_seq + 1, last_event = 'refused', last_actor = l.holder,
-         last_data = json_build_object('attempt', p_attempt, 'reason', l.why), updated_at = clock_timestamp()
+         last_data = json_build_object('attempt', p_attempt, 'reason', l.why)
     from named_lease(p_kind, p_id, p_token) l
    where i.kind = p_kind and i.id = p_id and l.why <> 'settled'
   returning i.*;

@@ -9,7 +9,7 @@ begin
                 and data ->> 'text' = p_text) then return; end if;
   return query update item i
      set event_seq = i.event_seq + 1, last_event = 'noted', last_actor = p_actor,
-         last_data = json_build_object('text', p_text), updated_at = clock_timestamp()
+         last_data = json_build_object('text', p_text)
    where i.kind = p_kind and i.id = p_id
   returning i.*;
 end $$;

@@ -175,9 +175,8 @@ begin
          capacity = excluded.capacity - times_completed(i.id), deadline_at = excluded.deadline_at,
          wake_at = excluded.wake_at, closing = false,
          stocked_by = case when excluded.state = 'ready' then pg_current_xact_id() end,
-         ended_at = null, ended_by = null, end_reason = null, result = null, delivery_pending = false,
-         version = nextval('item_version'), event_seq = i.event_seq + 1, last_event = 'rescheduled',
-         last_actor = 'system', last_data = null, updated_at = p_now
+         end_reason = null, result = null, delivery_pending = false,
+         event_seq = i.event_seq + 1, last_event = 'rescheduled', last_actor = 'system', last_data = null
    where (i.state = 'invalidated' and i.end_reason = 'rescheduled' or i.state = 'expired'
           or i.state = 'settled' and not i.closing and excluded.capacity > times_completed(i.id))
      and (excluded.deadline_at is null or excluded.deadline_at > p_now)
@@ -241,7 +240,6 @@ begin
   if v_over is null then return; end if;
   return query
     update item
-       set state = 'expired', ended_at = p_now, ended_by = 'system', wake_at = null, version = nextval('item_version'),
-           event_seq = event_seq + 1, last_event = 'ended', last_actor = 'system', last_data = null, updated_at = p_now
+       set state = 'expired', event_seq = event_seq + 1, last_event = 'ended', last_actor = 'system', last_data = null
      where kind = 'rotation' and id = any (v_over) and ended_at is null returning *;
 end $$;

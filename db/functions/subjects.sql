@@ -24,7 +24,7 @@ set enable_seqscan = off as $$
 begin
   return query with wanted as materialized (
     select distinct on (o.id) o.id, d.id as with_id, d.result, d.result_hash, d.ended_by, d.end_reason,
-           coalesce(o.callback, q.callback) is not null as deliver, clock_timestamp() as now
+           coalesce(o.callback, q.callback) is not null as deliver
       from unnest(p_ids) with ordinality as p (id, no)
       join item d on d.kind = 'ticket' and d.id = p.id and d.state = 'settled'
       join queue q on q.kind = 'ticket' and q.name = d.queue and q.sync = 'subject'
@@ -33,11 +33,9 @@ begin
        and (o.deadline_at is null or o.deadline_at > clock_timestamp()) and fits_review(o.callback, d.result)
      order by o.id, p.no)
   update item i
-     set state = 'settled', result = w.result, result_hash = w.result_hash, synced_with = w.with_id, wake_at = null,
-         delivery_pending = w.deliver, ended_at = w.now, ended_by = w.ended_by, end_reason = w.end_reason,
-         lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
-         version = nextval('item_version'), event_seq = i.event_seq + 1,
-         last_event = 'synced', last_actor = w.ended_by, updated_at = w.now,
+     set state = 'settled', result = w.result, result_hash = w.result_hash, synced_with = w.with_id,
+         delivery_pending = w.deliver, end_reason = w.end_reason,
+         event_seq = i.event_seq + 1, last_event = 'synced', last_actor = w.ended_by,
          last_data = json_strip_nulls(json_build_object(
            'with', w.with_id, 'decision', w.result, 'reason', w.end_reason, 'reviewer', i.holder))
     from wanted w

@@ -155,9 +155,9 @@ begin
     return query select 'changed', i from item i where i.kind = 'task' and i.id = any (v_ids);
   end if;
   update item i
-     set queue = t.queue, state = 'delayed', ended_at = null, ended_by = null, wake_at = v_now,
-         version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'changed', last_actor = p_actor,
-         last_data = json_build_object('changed', v_changed), updated_at = v_now
+     set queue = t.queue, state = 'delayed', wake_at = v_now,
+         event_seq = event_seq + 1, last_event = 'changed', last_actor = p_actor,
+         last_data = json_build_object('changed', v_changed)
    where i.kind = 'rotation' and i.id = p_id;
   return query select 'changed', m from plan_tasks(array[p_id], v_now) m;
   if t.dispatch = 'blocking' then
@@ -196,9 +196,9 @@ begin
   update task set state = 'deleted', updated_at = v_now where id = p_id returning * into t;
   return query
     update item i
-       set state = 'invalidated', ended_at = v_now, ended_by = p_actor, end_reason = p_reason, wake_at = null,
-           version = nextval('item_version'), event_seq = event_seq + 1, last_event = 'deleted', last_actor = p_actor,
-           last_data = json_build_object('reason', p_reason), updated_at = v_now
+       set state = 'invalidated', end_reason = p_reason,
+           event_seq = event_seq + 1, last_event = 'deleted', last_actor = p_actor,
+           last_data = json_build_object('reason', p_reason)
      where i.kind = 'rotation' and i.id = p_id and i.ended_at is null returning 'deleted', i;
   v_ids := open_occurrences(p_id);
   return query select 'deleted', v from void_occurrences(v_ids, coalesce(p_reason, 'deleted'), p_actor, v_now) v;

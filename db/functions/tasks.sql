@@ -36,17 +36,13 @@ begin
                    then greatest(t.dispatch_times - c.live - c.done, 0) else 0 end as capacity) s)
   update item i
      set queue = n.queue, body = n.params, callback = n.callback,
-         capacity = case when n.final is null then n.capacity end,
-         state = coalesce(n.final, i.state), ended_at = case when n.final is not null then p_now end,
-         ended_by = case when n.final is not null then n.actor end,
+         capacity = n.capacity, state = coalesce(n.final, i.state),
          end_reason = case when n.final is not null then n.data ->> 'reason' end,
          result = case when n.final = 'settled' then json_build_object('completed', n.done) end,
          delivery_pending = coalesce(n.final = 'settled' and n.callback is not null, false),
-         wake_at = case when n.final is null then least(case when i.state = 'delayed' then i.available_at end,
-                                                        n.first_end,
-                                                        case when n.capacity > 0 then i.deadline_at end) end,
-         version = nextval('item_version'), event_seq = i.event_seq + n.n, last_event = p_event, last_actor = n.actor,
-         last_data = n.data, updated_at = p_now,
+         wake_at = least(case when i.state = 'delayed' then i.available_at end, n.first_end,
+                         case when n.capacity > 0 then i.deadline_at end),
+         event_seq = i.event_seq + n.n, last_event = p_event, last_actor = n.actor, last_data = n.data,
          -- given back, raised or moved: it is new to clients that have passed it by
          stocked_by = case when n.final is null and n.capacity > 0 and (i.capacity = 0 or i.queue <> n.queue)
                              then pg_current_xact_id()
@@ -110,9 +106,8 @@ begin
   perform redo_occurrences(v_over, 'expired', 'system', 'look-back', v_now);
   if v_starting is not null then
     update item
-       set state = 'ready', wake_at = deadline_at, stocked_by = pg_current_xact_id(), version = nextval('item_version'),
-           event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null,
-           updated_at = v_now
+       set state = 'ready', wake_at = deadline_at, stocked_by = pg_current_xact_id(),
+           event_seq = event_seq + 1, last_event = 'available', last_actor = 'system', last_data = null
      where kind = 'task' and id = any (v_starting);
   end if;
   if exists (select from item where kind = 'task' and id = any (v_due) and ended_at is null and wake_at <= v_now) then
@@ -146,10 +141,8 @@ begin
   -- most have never been dispatched, and there may be thousands
   return query
     update item
-       set closing = true, state = 'invalidated', capacity = null, ended_at = p_now, ended_by = p_actor,
-           end_reason = p_reason, wake_at = null, version = nextval('item_version'), event_seq = event_seq + 1,
-           last_event = 'cancelled', last_actor = p_actor, last_data = json_build_object('reason', p_reason),
-           updated_at = p_now
+       set closing = true, state = 'invalidated', end_reason = p_reason, event_seq = event_seq + 1,
+           last_event = 'cancelled', last_actor = p_actor, last_data = json_build_object('reason', p_reason)
      where kind = 'task' and id = any (p_ids) and attempts = 0 returning *;
   if v_used = '{}' then return; end if;
   update item set closing = true where kind = 'task' and id = any (v_used);

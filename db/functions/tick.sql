@@ -31,40 +31,25 @@ begin
                 else case d.act when 'dead' then 'dead' when 'buried' then 'buried'
                                 when 'reclaimed' then 'ready' when 'available' then 'ready'
                                 else i.state end end as state,
-           -- what is buried waits for an operator, however long
-           case when d.act is distinct from 'buried' then i.deadline_at end as deadline_at,
            case when d.act = 'escalated' then d.priority else i.priority end as priority,
            case when d.act in ('escalated', 'stepped') then d.seconds else i.escalated_seconds end as escalated_seconds,
            case when d.act = 'reclaimed' then d.reclaimed_first else i.front end as front,
            d.overdue or d.act = 'dead' as final,
-           (d.overdue or d.act in ('dead', 'buried', 'reclaimed')) and i.state = 'held' as ends_lease,
            d.level_seconds, d.escalations, d.rules
       from due d join item i on i.kind = d.kind and i.id = d.id
      where d.act is not null
   )
   update item i
-     set state = n.state, deadline_at = n.deadline_at, priority = n.priority, escalated_seconds = n.escalated_seconds,
-         front = n.front,
+     set state = n.state, priority = n.priority, escalated_seconds = n.escalated_seconds, front = n.front,
          rank = case when n.act in ('reclaimed', 'escalated')
                      then item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, n.front) else i.rank end,
          rules_due_at = case when n.act = 'reclaimed' and n.rules <> '[]' then n.now else i.rules_due_at end,
-         wake_at = case when n.final then null else item_wake(
-           n.state, i.available_at, i.expires_at, n.deadline_at,
-           next_escalation(n.escalations, i.first_available_at, n.escalated_seconds)) end,
-         lease_id   = case when n.ends_lease then null else i.lease_id end,
-         holder     = case when n.ends_lease then null else i.holder end,
-         slot       = case when n.ends_lease then null else i.slot end,
-         granted_at = case when n.ends_lease then null else i.granted_at end,
-         expires_at = case when n.ends_lease then null else i.expires_at end,
-         buried_seq = case when n.state = 'buried' then coalesce(i.buried_seq, nextval('item_buried')) end,
-         ended_at   = case when n.final then n.now end,
-         ended_by   = case when n.final then 'system' end,
-         delivery_pending    = n.final and n.tell,
-         version    = case when n.act = 'stepped' then i.version else nextval('item_version') end,
-         event_seq  = case when n.act = 'stepped' then i.event_seq else i.event_seq + 1 end,
-         last_event = case when n.act = 'stepped' then i.last_event else n.act end,
-         last_actor = case when n.act = 'stepped' then i.last_actor else 'system' end, updated_at = n.now,
-         last_data  = case n.act when 'stepped' then i.last_data
+         escalates_at = case when n.act in ('escalated', 'stepped')
+                             then next_escalation(n.escalations, i.first_available_at, n.escalated_seconds)
+                             else i.escalates_at end,
+         delivery_pending = n.final and n.tell,
+         event_seq = i.event_seq + (n.act <> 'stepped')::integer, last_event = n.act, last_actor = 'system',
+         last_data = case n.act
            when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', iso_time(i.expires_at))
            when 'dead'      then json_build_object('reviewer', i.holder, 'attempts', i.attempts)
            when 'buried'    then json_build_object('reason', 'attempts', 'attempts', i.attempts)
@@ -206,8 +191,7 @@ end $$;
 create or replace function settle_idle(p_kinds text[], p_ids text[], p_began timestamptz) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
-  update item i set wake_at = item_wake(i.state, i.available_at, i.expires_at, i.deadline_at,
-                                        next_escalation(q.escalations, i.first_available_at, i.escalated_seconds))
+  update item i set escalates_at = next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)
     from unnest(p_kinds, p_ids) as p (kind, id), queue q
    where i.kind = p.kind and i.id = p.id and clock_of(i.kind) = 'advance_items'
      and i.ended_at is null and i.wake_at <= p_began and i.updated_at < p_began
@@ -225,7 +209,7 @@ begin
   on conflict (kind, item_id) do update set until = excluded.until, error = excluded.error;
   begin
     update item set event_seq = event_seq + 1, last_event = 'parked', last_actor = 'system',
-           last_data = json_build_object('error', p_error), updated_at = clock_timestamp()
+           last_data = json_build_object('error', p_error)
      where kind = p_kind and id = p_id;
   exception when others then
     null; -- whatever made the transition fail may refuse this too; the parked row is what counts

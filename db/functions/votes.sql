@@ -142,8 +142,11 @@ begin
       from unnest(p_votes) v left join unnest(v_ids, v_verdicts) as s (id, verdict) on s.id = v.case_id) n;
   if v_open is not null then perform recompute_cases(v_open, 'voted', p_now); end if;
   if v_last is not null then
-    perform recompute_cases(v_last, 'voted', p_now, false);
-    perform apply_verdicts(v_ids, v_verdicts, p_now);
+    -- before their ends, with which the rows are written
+    insert into event (kind, item_id, no, seq, type, actor, at, data)
+    select 'case', l.id, i.seq, i.event_seq + 1, 'voted', l.actor, p_now, l.data from unnest(v_last) l
+     cross join lateral (select seq, event_seq from item where kind = 'case' and id = l.id offset 0) i;
+    perform apply_verdicts(v_ids, v_verdicts, p_now, 1);
   end if;
   perform records_changed(v.court, array_agg(v.person)) from unnest(p_votes) v
      join court c on c.name = v.court and c.bar_agreement is not null where v.gold group by v.court;
@@ -159,7 +162,7 @@ begin
   update lease set refused_at = p_now where token = l.token;
   update case_file set wasted = wasted + 1 where id = f.id;
   insert into tally_line (kind, queue, what, n) values ('case', f.court, 'wasted', 1);
-  update item set event_seq = event_seq + 1, last_event = 'refused', last_actor = l.holder, updated_at = p_now,
+  update item set event_seq = event_seq + 1, last_event = 'refused', last_actor = l.holder,
          last_data = json_build_object('attempt', 'vote', 'reason', 'decided')
    where kind = 'case' and id = i.id;
   if not c.record_late then return false; end if;

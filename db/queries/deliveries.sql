@@ -37,7 +37,7 @@ returning *;
 -- moves: unseen
 -- The outcome is with whom it concerns, or will never be: the item's last log line.
 update item set delivery_pending = false, event_seq = event_seq + 1, last_event = :event, last_actor = 'system',
-       last_data = :data::json, updated_at = clock_timestamp()
+       last_data = :data::json
  where kind = :kind and id = :id returning *;
 
 -- columns: delivery

@@ -22,8 +22,8 @@ erased
 with added as (
   insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires,
                     base_requires, rules_due_at, exclude, callback, subject,
-                    own_deadline, version, created_at, available_at, first_available_at, deadline_at, wake_at,
-                    lease_seconds, delay_seconds, body_bytes,
+                    own_deadline, version, created_at, available_at, first_available_at, deadline_at,
+                    escalates_at, wake_at, lease_seconds, delay_seconds, body_bytes,
                     event_seq, last_event, last_actor, last_data, updated_at)
   select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
          item_rank(:kind, x.priority, t.available_at, q.level_seconds, false),
@@ -32,7 +32,7 @@ with added as (
          array(select json_array_elements_text(x.exclude)),
          x.callback, x.subject, x."deadlineSeconds" is not null, nextval('item_version'),
          t.created_at, t.available_at, t.available_at, t.deadline_at,
-         item_wake(s.state, t.available_at, null, t.deadline_at, next_escalation(q.escalations, t.available_at, -1)),
+         e.escalates_at, item_wake(s.state, t.available_at, null, t.deadline_at, e.escalates_at),
          x."leaseSeconds", x."delaySeconds", x."bodyBytes",
          1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
     from (select numbered.*,
@@ -51,6 +51,7 @@ with added as (
               + make_interval(secs => coalesce(x."deadlineSeconds", q.deadline_seconds)) as deadline_at) t
    cross join lateral (select array(select json_array_elements_text(x.requires)) as requires) r
    cross join lateral (select case when t.available_at > t.now then 'delayed' else 'ready' end as state) s
+   cross join lateral (select next_escalation(q.escalations, t.available_at, -1) as escalates_at) e
    order by x.no
   on conflict (kind, id) do nothing
   returning *
@@ -81,9 +82,6 @@ select {shown_ticket}, body is null as advanced from settle_next(
 -- signal limit in a day, and the durable timer looks at the row anyway when it fires.
 update item i
    set expires_at = t.now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
-       wake_at = item_wake(
-         'held', null, t.now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)), i.deadline_at,
-         next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)),
        updated_at = t.now
   from unnest(:ids::text[], :tokens::text[], :subjects::text[]) as s (id, token, subject),
        queue q, (select clock_timestamp() as now) t
@@ -102,28 +100,22 @@ select * from give_back(:kind, array[:id], array[:token?::text], p_subject => :s
 -- moves
 -- To another queue of the same kind, from any open state; a live lease ends. Its rank is computed by the new
 -- queue's ageing, from when it first became available; a deadline of its own stays, one of the old queue is replaced.
-with now as materialized (select clock_timestamp() as now),
-open as (
-  select i.kind, i.id, n.now, q.level_seconds, q.escalations, q.rules,
+with open as (
+  select i.kind, i.id, q.level_seconds, q.escalations, q.rules,
          case when i.own_deadline then i.deadline_at
               else i.created_at + make_interval(secs => q.deadline_seconds) end as deadline_at,
          case when i.state = 'held' then 'ready' else i.state end as state
-    from item i join queue q on q.kind = i.kind and q.name = :queue cross join now n
+    from item i join queue q on q.kind = i.kind and q.name = :queue
    where i.kind = :kind and i.id = :id and i.ended_at is null
      and (:token?::text is null or is_live(i, :token, :subject?))
      for update of i
 )
 update item i
    set queue = :queue, state = o.state, deadline_at = o.deadline_at, front = false, escalated_seconds = -1,
-       rules_due_at = case when o.rules <> '[]' or i.ruled is not null then o.now end,
+       rules_due_at = case when o.rules <> '[]' or i.ruled is not null then clock_timestamp() end,
        rank = item_rank(i.kind, i.priority, i.first_available_at, o.level_seconds, false),
-       lease_id = null, holder = null, slot = null, granted_at = null, expires_at = null,
-       wake_at = item_wake(o.state, i.available_at, null, o.deadline_at,
-         next_escalation(o.escalations, i.first_available_at, -1)),
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'transferred', last_actor = :actor,
-       -- a lease that it had to wait for has begun since
-       updated_at = greatest(o.now, i.updated_at),
+       escalates_at = next_escalation(o.escalations, i.first_available_at, -1),
+       event_seq = i.event_seq + 1, last_event = 'transferred', last_actor = :actor,
        last_data = json_strip_nulls(json_build_object(
          'from', i.queue, 'to', :queue::text, 'reviewer', i.holder, 'reason', :reason?::text))
   from open o
@@ -162,7 +154,7 @@ select id, queue, seq from item
 -- PATCH of an open item, also while held (S0.2): a new priority is the rank that the very next claim reads.
 -- :change: the fields that change. What is set here wins over the queue's rules from then on.
 with changed as (
-  select i.kind, i.id, q.level_seconds, q.escalations, q.rules, coalesce(p.priority, i.priority) as priority,
+  select i.kind, i.id, q.level_seconds, q.rules, coalesce(p.priority, i.priority) as priority,
          case when :change::jsonb ? 'body' then :change::json -> 'body' else i.body end as body,
          case when p.requires is null then i.requires
               else array(select jsonb_array_elements_text(p.requires)) end as requires,
@@ -189,10 +181,7 @@ update item i
                            else i.rules_due_at end,
        deadline_at = n.deadline_at, own_deadline = i.own_deadline or :change::jsonb ? 'deadlineAt',
        rank = item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, i.front),
-       wake_at = item_wake(i.state, i.available_at, i.expires_at, n.deadline_at,
-         next_escalation(n.escalations, i.first_available_at, i.escalated_seconds)),
-       version = n.version, event_seq = i.event_seq + 1,
-       last_event = 'changed', last_actor = :actor, updated_at = clock_timestamp(),
+       version = n.version, event_seq = i.event_seq + 1, last_event = 'changed', last_actor = :actor,
        last_data = json_build_object('changed', :change::json, 'priorityBefore', i.priority)
   from changed n
  where i.kind = n.kind and i.id = n.id
@@ -202,8 +191,7 @@ returning i.*;
 -- moves: unseen
 -- An event that changes nothing else of the item: no version, so nothing is published.
 update item
-   set event_seq = event_seq + 1, last_event = :type, last_actor = :actor, last_data = :data::json,
-       updated_at = clock_timestamp()
+   set event_seq = event_seq + 1, last_event = :type, last_actor = :actor, last_data = :data::json
  where kind = :kind and id = :id
 returning *;
 

@@ -53,13 +53,10 @@ with job as materialized (
      for update
 ), timed as materialized (select kind, id, clock_timestamp() as now from job)
 update item i
-   set state = 'held', lease_id = :token, holder = :holder, granted_at = t.now, buried_seq = null,
-       expires_at = t.now + make_interval(secs => i.lease_seconds),
-       wake_at = least(t.now + make_interval(secs => i.lease_seconds), i.deadline_at),
-       attempts = i.attempts + 1,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'reserved', last_actor = :holder,
-       last_data = json_build_object('attempt', i.attempts + 1), updated_at = t.now
+   set state = 'held', lease_id = :token, holder = :holder, granted_at = t.now,
+       expires_at = t.now + make_interval(secs => i.lease_seconds), attempts = i.attempts + 1,
+       event_seq = i.event_seq + 1, last_event = 'reserved', last_actor = :holder,
+       last_data = json_build_object('attempt', i.attempts + 1)
   from timed t
  where i.kind = t.kind and i.id = t.id
 returning i.*;
@@ -125,14 +122,8 @@ select * from give_back('job', :ids, :tokens, p_reason => 'asked', p_bury => tru
 -- moves
 -- For an operator, whatever open state it is in: who has it reserved loses it.
 update item i
-   set state = 'buried', buried_seq = nextval('item_buried'), wake_at = null, deadline_at = null,
-       end_reason = :reason,
-       lease_id = null, holder = null, granted_at = null, expires_at = null,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'buried', last_actor = :actor, last_data = json_build_object('reason', :reason::text),
-       -- a reservation that it had to wait for has begun since
-       updated_at = greatest(t.now, i.updated_at)
-  from (select clock_timestamp() as now) t
+   set state = 'buried', end_reason = :reason, event_seq = i.event_seq + 1, last_event = 'buried', last_actor = :actor,
+       last_data = json_build_object('reason', :reason::text)
  where i.kind = 'job' and i.id = :id and i.state in ('ready', 'delayed', 'held')
 returning i.*;
 
@@ -161,9 +152,8 @@ with buried as materialized (
    order by i.available_at, i.seq limit :limit::bigint for update
 )
 update item i
-   set state = 'ready', buried_seq = null, wake_at = i.deadline_at, available_at = t.now,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'kicked', last_actor = :actor, last_data = null, updated_at = t.now
+   set state = 'ready', available_at = t.now,
+       event_seq = i.event_seq + 1, last_event = 'kicked', last_actor = :actor, last_data = null
   from (select * from buried union all select * from delayed) k, (select clock_timestamp() as now) t
  where i.kind = k.kind and i.id = k.id and i.state in ('buried', 'delayed')
 returning i.*, k.state as kicked_from;
@@ -171,10 +161,8 @@ returning i.*, k.state as kicked_from;
 -- name: kick_job
 -- moves
 update item i
-   set state = 'ready', buried_seq = null, wake_at = i.deadline_at, available_at = t.now,
-       version = nextval('item_version'), event_seq = i.event_seq + 1,
-       last_event = 'kicked', last_actor = :actor, last_data = null, updated_at = t.now
-  from (select clock_timestamp() as now) t
+   set state = 'ready', available_at = clock_timestamp(),
+       event_seq = i.event_seq + 1, last_event = 'kicked', last_actor = :actor, last_data = null
  where i.kind = 'job' and i.id = :id and i.state in ('buried', 'delayed')
    and (:number?::bigint is null or i.seq = :number)
 returning i.*;

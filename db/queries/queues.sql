@@ -59,15 +59,14 @@ with batch as materialized (
   select * from open_items(:kind, :name, :afterCreatedAt, :afterSeq, :limit)
 ), locked as materialized (
   -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
-  select i.kind, i.id, i.queue, i.state, i.priority, i.front, i.created_at, i.available_at, i.first_available_at,
-         i.expires_at, i.deadline_at, i.own_deadline, i.ruled, i.rules_due_at
+  select i.kind, i.id, i.queue, i.priority, i.front, i.created_at, i.first_available_at,
+         i.deadline_at, i.own_deadline, i.ruled, i.rules_due_at
     from batch b join item i on i.kind = :kind and i.id = b.id and i.ended_at is null
    order by i.id for update of i
 ), recomputed as materialized (
   select i.kind, i.id, d.deadline_at, q.rules <> '[]' or i.ruled is not null or i.rules_due_at is not null as ruled,
          item_rank(i.kind, i.priority, i.first_available_at, q.level_seconds, i.front) as rank,
-         item_wake(i.state, i.available_at, i.expires_at, d.deadline_at,
-           next_escalation(q.escalations, i.first_available_at, -1)) as wake_at
+         next_escalation(q.escalations, i.first_available_at, -1) as escalates_at
     from locked i
     join queue q on q.kind = i.kind and q.name = i.queue
    cross join lateral (
@@ -75,12 +74,14 @@ with batch as materialized (
                  else i.created_at + make_interval(secs => q.deadline_seconds) end as deadline_at) d
 ), refreshed as (
   update item i
-     set rank = r.rank, deadline_at = r.deadline_at, wake_at = r.wake_at, escalated_seconds = -1,
-         version = case when r.wake_at is distinct from i.wake_at then nextval('item_version') else i.version end
+     set rank = r.rank, deadline_at = r.deadline_at, escalates_at = r.escalates_at, escalated_seconds = -1,
+         version = case when (r.deadline_at, r.escalates_at) is distinct from (i.deadline_at, i.escalates_at)
+                        then nextval('item_version') else i.version end
     from recomputed r
    where i.kind = r.kind and i.id = r.id
-     and (i.rank, i.deadline_at, i.wake_at, i.escalated_seconds) is distinct from (r.rank, r.deadline_at, r.wake_at, -1)
-  returning i.kind, i.id, i.version
+     and (i.rank, i.deadline_at, i.escalates_at, i.escalated_seconds)
+         is distinct from (r.rank, r.deadline_at, r.escalates_at, -1)
+  returning i.kind, i.id, i.version, i.wake_at
 ), marked as (
   -- a new wake time has no line in the log
   insert into unpublished (kind, item_id)
@@ -88,7 +89,7 @@ with batch as materialized (
   on conflict (kind, item_id) do update set at = excluded.at
 )
 select created_at::text as created_at, seq,
-       array(select id from recomputed where wake_at <= (select clock_timestamp())) as due,
+       array(select id from refreshed where wake_at <= (select clock_timestamp())) as due,
        array(select id from recomputed where ruled) as ruled
   from batch order by batch.created_at desc, batch.seq desc limit 1;
 

@@ -27,16 +27,12 @@ update item i
    set priority = c.priority, requires = c.requires, ruled = c.rules, rules_due_at = null,
        base_priority = coalesce(i.base_priority, i.priority), base_requires = coalesce(i.base_requires, i.requires),
        rank = item_rank(i.kind, c.priority, i.first_available_at, c.level_seconds, i.front),
-       version = case when c.moved then nextval('item_version') else i.version end,
-       event_seq = i.event_seq + case when c.moved then 1 else 0 end,
-       last_event = case when c.moved then 'changed' else i.last_event end,
-       last_actor = case when c.moved then 'system' else i.last_actor end,
-       updated_at = case when c.moved then clock_timestamp() else i.updated_at end,
-       last_data = case when not c.moved then i.last_data else json_build_object(
+       event_seq = i.event_seq + c.moved::integer, last_event = 'changed', last_actor = 'system',
+       last_data = json_build_object(
          'changed', json_strip_nulls(json_build_object(
            'priority', case when c.priority <> i.priority then c.priority end,
            'requires', case when c.requires <> i.requires then to_json(c.requires) end)),
-         'priorityBefore', i.priority, 'rules', c.rules) end
+         'priorityBefore', i.priority, 'rules', c.rules)
   from changed c
  where i.kind = c.kind and i.id = c.id
 returning i.*;
@@ -55,8 +51,7 @@ with failed as materialized (
 )
 update item i
    set rules_due_at = clock_timestamp() + make_interval(secs => f.seconds), event_seq = i.event_seq + 1,
-       last_event = 'parked', last_actor = 'system', last_data = json_build_object('error', f.error),
-       updated_at = clock_timestamp()
+       last_event = 'parked', last_actor = 'system', last_data = json_build_object('error', f.error)
   from failed f
  where i.kind = f.kind and i.id = f.id
 returning i.*;

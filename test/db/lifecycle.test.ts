@@ -126,6 +126,10 @@ describe('a scenario for each kind', () => {
     const [cat, dan] = [await claimed(api, 'seen', 'cat'), await claimed(api, 'seen', 'dan')];
     await voted(api, 'one', cat.token, 'buyer');
     expect((await vote(api, 'one', dan.token, 'seller')).status).toBe(409);
+    await court(api, 'many', { votesToWin: 2 });
+    await jurors(api, 'many', ['ann']);
+    await addCase(api, 'many', { id: 'open' });
+    await voted(api, 'open', (await claimed(api, 'many', 'ann')).token, 'buyer');
     await happened('case', 'delivery_failed');
 
     await addCase(api, 'seen', { id: 'hung', deadlineSeconds: 600 });

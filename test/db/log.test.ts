@@ -44,8 +44,13 @@ test('S0.6 a hold that has run out takes none of its holder’s places, before a
   await addMany(api, 'slots', numbered(6, 's-'));
   const held = async (count: number): Promise<string[]> =>
     (await claim(api, 'slots', 'anna', { count })).tickets.map((t: Json) => t.id);
-  const runOut = (id: string) =>
-    sql(`update item set granted_at = now() - interval '2 s', expires_at = now() - interval '1 s' where id = $1`, [id]);
+  const runOut = async (id: string) => {
+    await sql(`insert into parked (kind, item_id, until, error) values ('ticket', $1, now() + interval '1 h', '')`, [id]);
+    await sql(
+      `update item set granted_at = now() - interval '2 s', expires_at = now() - interval '1 s' where id = $1`,
+      [id],
+    );
+  };
   expect(await held(5)).toEqual(['s-0', 's-1']);
   await runOut('s-0');
   expect(await held(5)).toEqual(['s-1', 's-2']);

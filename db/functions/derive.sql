@@ -1,0 +1,51 @@
+-- A statement that changes an item says its decision (the state and what belongs to it) and its line: `event_seq`
+-- grows, with last_event, last_actor and last_data. All that follows from these is derived here, and a transition that
+-- the lifecycle of its kind (domain/kinds.ts) does not have is refused, whoever writes it. A value that the statement
+-- gives itself stands.
+create or replace function derive_item() returns trigger language plpgsql as $$
+begin
+  if new.ended_at is null and new.state in ('settled', 'invalidated', 'expired', 'dead') then
+    new.capacity := null; new.lacks_jurors := false; new.wake_at := null;
+  end if;
+  if new.state <> 'held' and old.state = 'held' then
+    new.lease_id := null; new.holder := null; new.slot := null; new.granted_at := null; new.expires_at := null;
+  end if;
+  if new.state = 'buried' and old.state <> 'buried' then
+    -- it waits for an operator, however long
+    new.deadline_at := null; new.buried_seq := coalesce(new.buried_seq, nextval('item_buried'));
+  elsif new.state <> 'buried' and old.state = 'buried' then
+    new.buried_seq := null;
+  end if;
+  if clock_of(new.kind) = 'advance_items' and new.wake_at is not distinct from old.wake_at then
+    new.wake_at := case when new.state not in ('settled', 'invalidated', 'expired', 'dead') then least(
+      case new.state when 'delayed' then new.available_at when 'held' then new.expires_at end,
+      new.deadline_at, new.escalates_at) end;
+  end if;
+
+  if new.event_seq = old.event_seq then
+    -- it has no line
+    new.last_event := old.last_event; new.last_actor := old.last_actor; new.last_data := old.last_data;
+    return new;
+  end if;
+  if is_transition(new.kind, old.state, new.last_event, new.state) is not true then
+    raise exception 'a % that was % cannot be % by %', new.kind, old.state, new.state, new.last_event
+      using errcode = 'DK001';
+  end if;
+  if new.updated_at = old.updated_at then
+    -- its lock may have been waited for, so that the line before has been written since the statement began
+    new.updated_at := greatest(old.updated_at, coalesce(
+      case when new.granted_at is distinct from old.granted_at then new.granted_at end, clock_timestamp()));
+  end if;
+  if new.state not in ('settled', 'invalidated', 'expired', 'dead') then
+    new.ended_at := null; new.ended_by := null;
+  elsif old.ended_at is null then
+    new.ended_at := coalesce(new.ended_at, new.updated_at); new.ended_by := new.last_actor;
+  end if;
+  -- a version is what its workflow must receive
+  if new.version = old.version and (new.ended_at is null and new.last_event not in ('noted', 'refused', 'parked')
+       or new.ended_at is distinct from old.ended_at or new.wake_at is distinct from old.wake_at
+       or new.lacks_jurors <> old.lacks_jurors) then
+    new.version := nextval('item_version');
+  end if;
+  return new;
+end $$;
