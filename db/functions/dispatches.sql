@@ -106,7 +106,8 @@ begin
   ), handed as (
     update item i
        set capacity = i.capacity - p.n, attempts = i.attempts + p.n, wake_at = least(i.wake_at, p.until),
-           event_seq = i.event_seq + p.n, last_event = 'dispatched', last_actor = p.uid, last_data = p.data
+           event_seq = i.event_seq + p.n, last_event = 'dispatched', last_actor = p.uid, last_data = p.data,
+           updated_at = v_now
       from pull p where p.nth = p.n and i.kind = 'task' and i.id = any (v_ids) and i.id = p.id
     returning i)
   select p.person, p.token, p.body, at_line(h.i, p.event_seq + p.nth, p.uid)
@@ -214,7 +215,8 @@ begin
   if cardinality(v_others) = 0 then return; end if;
   perform earlier_lines('task', v_others, 'completed', p_now);
   update item i
-     set event_seq = i.event_seq + l.n, last_event = 'completed', last_actor = l.actor, last_data = l.data
+     set event_seq = i.event_seq + l.n, last_event = 'completed', last_actor = l.actor, last_data = l.data,
+         updated_at = p_now
     from last_lines(v_others) l
    where i.kind = 'task' and i.id = any (array(select id from unnest(v_others))) and i.id = l.id;
 end $$;

@@ -43,6 +43,7 @@ begin
          wake_at = least(case when i.state = 'delayed' then i.available_at end, n.first_end,
                          case when n.capacity > 0 then i.deadline_at end),
          event_seq = i.event_seq + n.n, last_event = p_event, last_actor = n.actor, last_data = n.data,
+         updated_at = p_now,
          -- given back, raised or moved: it is new to clients that have passed it by
          stocked_by = case when n.final is null and n.capacity > 0 and (i.capacity = 0 or i.queue <> n.queue)
                              then pg_current_xact_id()
