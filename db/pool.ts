@@ -89,10 +89,12 @@ export interface DbOptions {
 }
 
 /**
- * Statements that run a thousand times a second are planned once per connection, for any arguments: planning takes longer
- * than the work. They are never compiled, which takes seconds where the planner is forced to one sort of plan.
+ * A plan made while a table was nearly empty is kept when it is not, so none reads a whole table where an index will do.
+ * Nothing is compiled, which takes seconds where the planner is forced to one sort of plan.
  */
-const STEADY = '-c plan_cache_mode=force_generic_plan -c jit=off';
+const PLANNED = '-c enable_seqscan=off -c jit=off';
+/** Statements that run a thousand times a second are planned once per connection, for any arguments: planning takes longer. */
+const STEADY = `${PLANNED} -c plan_cache_mode=force_generic_plan`;
 const LIST_MS = 5_000;
 /** The longest wait of a list for a connection. */
 const LIST_WAIT_MS = 5_000;
@@ -114,7 +116,7 @@ export function openDb({ url, node, max = 20, onError = () => {}, onMove = () =>
     max: listConnections(max),
     connectionTimeoutMillis: LIST_WAIT_MS,
     query_timeout: LIST_MS * 2,
-    options: `-c statement_timeout=${LIST_MS} -c plan_cache_mode=force_custom_plan -c jit=off`,
+    options: `-c statement_timeout=${LIST_MS} ${PLANNED} -c plan_cache_mode=force_custom_plan`,
   });
   for (const each of [pool, lists]) each.on('error', onError);
   const listeners: ((changes: Change[]) => void)[] = [];
@@ -264,7 +266,7 @@ async function run(on: pg.Pool | pg.PoolClient, name: string, given?: Params): P
 }
 
 /** SQLSTATEs of a call's own errors: values, constraints, conflicts, raised ones, timeouts. Others may concern the connection. */
-const HARMLESS = /^(22|23|40|P0)...$|^(55P03|57014)$/;
+const HARMLESS = /^(22|23|40|P0|DK)...$|^(55P03|57014)$/;
 const isHarmless = (error: unknown) => error instanceof pg.DatabaseError && HARMLESS.test(error.code ?? '');
 
 /** Unlike the pool's own `query`, keeps a connection, with its prepared statements, after an error of a call. */

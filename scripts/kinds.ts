@@ -19,19 +19,14 @@ const leasedByOne = all.filter(([, { leased }]) => leased === 'one');
 const COMMON = 'advance_items';
 const ownClocks = all.filter(([, { clock }]) => clock !== COMMON);
 
-/** For each state before an event: the events by the state after them. */
+/** For each state before an event: the events, each with a state after it. */
 function lifecycle(kind: Kind): string {
   const all = transitionsOf(kind).filter(({ from }) => from !== 'none');
-  const unique = (states: string[]) => [...new Set(states)];
-  return unique(all.map(({ from }) => from))
+  return [...new Set(all.map(({ from }) => from))]
     .map((was) => {
-      const moves = all.filter(({ from }) => from === was);
-      const to = unique(moves.map((t) => t.to)).map((is) => {
-        const events = moves.filter((t) => t.to === is).map(({ event }) => quoted(event));
-        const list = events.join(', ').replaceAll(/(.{75,}?,) /g, '$1\n          ');
-        return `        when ${quoted(is)} then p_event in (${list})`;
-      });
-      return `      when ${quoted(was)} then case p_is\n${to.join('\n')} end`;
+      const moves = all.filter(({ from }) => from === was).map(({ event, to }) => quoted(`${event} ${to}`));
+      const list = moves.join(', ').replaceAll(/(.{80,}?,) /g, '$1\n        ');
+      return `      when ${quoted(was)} then p_event || ' ' || p_is in (\n        ${list})`;
     })
     .join('\n');
 }

@@ -13,8 +13,7 @@ $$;
 -- Changes an open case, also while it is held. A holder who is a party now loses the hold; the others are notified.
 -- p_change  {body?, parties?, deadlineAt?}
 -- Returns whether the case was open.
-create or replace function change_case(p_id text, p_change json, p_actor text) returns boolean
-language plpgsql set enable_seqscan = off as $$
+create or replace function change_case(p_id text, p_change json, p_actor text) returns boolean language plpgsql as $$
 declare
   v_change jsonb := p_change;
   v_parties jsonb := v_change -> 'parties';

@@ -37,8 +37,7 @@ end $$;
 -- p_held  what claims of the same call have been given; a case once for each
 create or replace function pick_case(
   c court, j juror_seen, p_shown text[], p_free integer, p_held text[], p_now timestamptz
-) returns text language plpgsql set plan_cache_mode = force_generic_plan
-set enable_hashjoin = off set enable_mergejoin = off as $$
+) returns text language plpgsql set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   v_places text[];
   v_id text;
@@ -96,8 +95,8 @@ begin
      order by n.no limit 1), '');
 end $$;
 
-create or replace function next_gold(c court, j juror_seen, p_shown text[]) returns text[] language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+create or replace function next_gold(c court, j juror_seen, p_shown text[]) returns text[]
+language plpgsql stable set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   -- most courts have none: nothing else is read then
   if c.gold_share = 0 and j.admitted
@@ -115,8 +114,7 @@ end $$;
 -- one statement, because a case that is taken meanwhile changes its place. What excludes the person is written out: as
 -- a function it would be called for each case that they have judged already.
 create or replace function next_cases(c court, j juror_seen, p_shown text[], p_held text[], p_now timestamptz)
-returns text[] language plpgsql stable set plan_cache_mode = force_generic_plan
-set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_sort = off as $$
+returns text[] language plpgsql stable set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off as $$
 declare
   v_from bigint := case when c.random_start then (random() * 4503599627370496)::bigint else -9223372036854775808 end;
 begin

@@ -5,7 +5,7 @@
 -- next due, whether jurors are to be invited. Every change of an open case ends here.
 -- p_lines  what happened, one line each; they are all of one type
 create or replace function recompute_cases(p_lines item_line[], p_type text, p_now timestamptz) returns void
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+language plpgsql as $$
 begin
   perform earlier_lines('case', p_lines, p_type, p_now);
   with held as materialized (
@@ -51,7 +51,7 @@ end $$;
 create or replace function end_cases(
   p_ids text[], p_state text, p_type text, p_winners text[], p_actor text, p_reason text, p_now timestamptz,
   p_lines integer default 0
-) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+) returns void language plpgsql as $$
 begin
   with ended as (
     update lease set ended_at = greatest(p_now, granted_at), ended_by = p_actor,
@@ -78,8 +78,7 @@ begin
 end $$;
 
 -- Adds the outcomes of cases to their courts' statistics: vote distribution, time to decide, jurors' agreement.
-create or replace function count_outcomes(p_ids text[], p_now timestamptz) returns void language plpgsql
-set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+create or replace function count_outcomes(p_ids text[], p_now timestamptz) returns void language plpgsql as $$
 begin
   insert into tally_line (kind, queue, what, n)
   select 'case', f.court, s.what, s.n from case_file f
@@ -192,7 +191,7 @@ end $$;
 -- p_settings  the version of the settings that the verdicts were found for; nothing changes under others
 -- Returns the cases with a new version, or one null when there are other settings.
 create or replace function rejudge_cases(p_court text, p_found jsonb, p_settings bigint) returns setof text
-language plpgsql set enable_seqscan = off as $$
+language plpgsql as $$
 declare
   v_ids text[];
   v_verdicts jsonb[];

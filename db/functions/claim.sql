@@ -15,8 +15,7 @@
 -- of the rows got nothing. Before them, without a body, what was due in the queue and is done now.
 create or replace function claim_items(
   p_kind text, p_queue text, p_persons text[], p_tokens text[], p_count integer, p_skills text[], p_resume boolean
-) returns setof item language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+) returns setof item language plpgsql as $$
 declare
   q queue;
   v_now timestamptz;
@@ -123,8 +122,8 @@ end $$;
 -- An item for each of these persons, the n-th for the n-th, locked; null for those who get none. They come from the
 -- head of the queue, in its order. If one excludes its person, all who have none are looked for again, one by one.
 -- p_persons  one person as often as they may get one, or distinct ones
-create or replace function choose_items(q queue, p_persons text[], p_skills text[]) returns text[] language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+create or replace function choose_items(q queue, p_persons text[], p_skills text[]) returns text[]
+language plpgsql as $$
 declare
   v_ids text[];
   v_one text := case when p_persons[1] = all (p_persons) then p_persons[1] end;
@@ -153,8 +152,7 @@ end $$;
 -- p_but     none of these
 create or replace function head_of_queue(
   p_kind text, p_queue text, p_person text, p_skills text[], p_count integer, p_but text[]
-) returns text[] language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+) returns text[] language plpgsql as $$
 declare
   v_ids text[];
   v_now timestamptz := clock_timestamp();
@@ -175,8 +173,7 @@ end $$;
 -- Leases the n-th item to the n-th person; no row for those without an item.
 create or replace function grant_items(
   p_kind text, p_ids text[], p_persons text[], p_tokens text[], p_slots bigint[]
-) returns setof item language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+) returns setof item language plpgsql as $$
 declare
   -- a lease begins when its row is locked: the one before has ended by then, also in the log
   v_now timestamptz := clock_timestamp();

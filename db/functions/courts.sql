@@ -64,8 +64,8 @@ $$;
 --           claims in this call), or why there is nothing: notEligible, fatigue, windowFull, none; null: a case whose
 --           hold ended
 create or replace function claim_cases(p_court text, p_jurors text[], p_tokens text[])
-returns table (juror text, outcome text, id text, token text, expires_at timestamptz) language plpgsql
-set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off as $$
+returns table (juror text, outcome text, id text, token text, expires_at timestamptz)
+language plpgsql set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
   x record;
@@ -116,8 +116,7 @@ end $$;
 
 -- Ends what these persons hold and may not vote on any more: leases that have run out and that no clock has ended yet,
 -- and those of jurors who have left the list or turned out to be a party or to have voted. Returns their cases.
-create or replace function end_lost_holds(c court, p_seen juror_seen[]) returns text[]
-language plpgsql set enable_seqscan = off as $$
+create or replace function end_lost_holds(c court, p_seen juror_seen[]) returns text[] language plpgsql as $$
 declare
   x record;
   v_reason text;
@@ -153,7 +152,7 @@ end $$;
 -- p_wait  false: the caller has locked other cases, so those that are locked are left to the vote
 create or replace function end_barred_holds(
   p_court text, p_persons text[], p_case text default null, p_wait boolean default true
-) returns setof text language plpgsql set enable_seqscan = off as $$
+) returns setof text language plpgsql as $$
 declare
   x record;
 begin
@@ -233,7 +232,7 @@ $$;
 -- (docs/decisions/0016-deleted-queues-leave-a-row.md).
 -- outcome  deleted, used, not_found; a row for each gold case that is closed, at least one
 create or replace function delete_court(p_name text, p_actor text) returns table (outcome text, id text)
-language plpgsql set enable_seqscan = off as $$
+language plpgsql as $$
 declare
   v_gold text[];
 begin

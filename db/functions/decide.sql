@@ -11,8 +11,7 @@
 create or replace function settle_items(
   p_kind text, p_ids text[], p_tokens text[], p_results text[], p_hashes text[], p_subjects text[], p_forms bigint[],
   p_seen bigint[], p_synced boolean, p_next text[] default null
-) returns setof item language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+) returns setof item language plpgsql as $$
 declare
   v_now timestamptz := clock_timestamp();
 begin
@@ -48,8 +47,7 @@ $$;
 create or replace function settle_next(
   p_kind text, p_ids text[], p_tokens text[], p_results text[], p_hashes text[], p_subjects text[], p_forms bigint[],
   p_seen bigint[], p_next text[], p_skills text[]
-) returns setof item language plpgsql
-set plan_cache_mode = force_generic_plan as $$
+) returns setof item language plpgsql as $$
 declare
   q queue;
   v_queue text;

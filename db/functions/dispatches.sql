@@ -14,7 +14,6 @@
 --          without a person, `advanced`, are occurrences that time changed before the calls were answered
 create or replace function next_tasks(p_sent json)
 returns table (person text, outcome text, log_id text, given json, item item) language plpgsql
-set plan_cache_mode = force_generic_plan set enable_seqscan = off
 set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
@@ -120,7 +119,6 @@ end $$;
 --          client's unfinished one. Rows without a token, `advanced`, as above
 create or replace function complete_tasks(p_sent json)
 returns table (token text, outcome text, completed_at timestamptz, current text, item item) language plpgsql
-set plan_cache_mode = force_generic_plan set enable_seqscan = off
 set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
@@ -224,8 +222,7 @@ end $$;
 -- Gives a client's last dispatch back to stock: its own command by log id, or an administrator's (p_token is null).
 -- outcome  released, repeated, stale; `current` is the client's unfinished one. A row `advanced`, as above
 create or replace function release_task(p_person text, p_token text, p_comment text, p_actor text)
-returns table (outcome text, log_id text, released_at timestamptz, current text, item item) language plpgsql
-set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+returns table (outcome text, log_id text, released_at timestamptz, current text, item item) language plpgsql as $$
 #variable_conflict use_column
 declare
   v_why text := case when p_token is null then 'revoked' else 'released' end;

@@ -24,7 +24,7 @@ end $$;
 
 -- One step of an erasure that is not done, any of them, so that one that fails holds up no other. Returns the items
 -- that it ended or erased, after a row without one; no row: nothing is left to do, or other processes are at it.
-create or replace function erasure_step() returns setof item language plpgsql set enable_seqscan = off as $$
+create or replace function erasure_step() returns setof item language plpgsql as $$
 declare
   e erasure;
 begin
@@ -35,7 +35,7 @@ begin
 end $$;
 
 -- Ends the item, then erases it: a task's occurrences a hundred at a time, the history some thousand lines at a time.
-create or replace function erase_item(e erasure) returns setof item language plpgsql set enable_seqscan = off as $$
+create or replace function erase_item(e erasure) returns setof item language plpgsql as $$
 declare
   v_ids text[];
   v_items integer;
@@ -61,7 +61,7 @@ begin
 end $$;
 
 -- Ends what is open, with all that are at it, and erases what has no row of an item. Returns how many it erased.
-create or replace function end_to_erase(e erasure) returns integer language plpgsql set enable_seqscan = off as $$
+create or replace function end_to_erase(e erasure) returns integer language plpgsql as $$
 begin
   if e.kind = 'review' then
     return erase_review(e);
@@ -87,7 +87,7 @@ end $$;
 
 -- Erases items that have ended. What is left are ids, states, counts and times, and who did what when.
 create or replace function erase_items(p_kind text, p_ids text[], p_actor text, p_reason text) returns setof item
-language plpgsql set enable_seqscan = off as $$
+language plpgsql as $$
 begin
   perform from item where kind = p_kind and id = any (p_ids) order by id for update;
   perform erase_deliveries(p_kind, p_ids);
@@ -146,8 +146,7 @@ begin
 end $$;
 
 -- Gives up what has not been delivered, and forgets all of the addresses but their hosts.
-create or replace function erase_deliveries(p_kind text, p_ids text[]) returns void language sql
-set enable_seqscan = off as $$
+create or replace function erase_deliveries(p_kind text, p_ids text[]) returns void language sql as $$
   update delivery
      set state = case when state = 'pending' then 'failed' else state end, body = null,
          error = case when state = 'pending' then 'erased' end,
@@ -157,8 +156,7 @@ $$;
 
 -- Erases what the history of items says beside what happened when, and by whom. Returns how many lines it erased, of at
 -- most p_limit.
-create or replace function erase_events(p_kind text, p_ids text[], p_limit integer) returns integer language sql
-set enable_seqscan = off as $$
+create or replace function erase_events(p_kind text, p_ids text[], p_limit integer) returns integer language sql as $$
   with erased as (
     update event e set data = skeleton(e.data) where e.ctid = any (array(
       select ctid from event

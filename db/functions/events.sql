@@ -18,7 +18,7 @@ end $$;
 
 -- The events of a time, the newest p_limit of them.
 create or replace function events_between(p_from timestamptz, p_to timestamptz, p_limit integer) returns setof event
-language plpgsql stable set enable_seqscan = off as $$
+language plpgsql stable as $$
 declare
   v_first bigint := event_from(p_from - interval '1 minute');
   v_last bigint := event_from(p_to + interval '1 minute');

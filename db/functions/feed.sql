@@ -16,7 +16,7 @@
 -- numbered  fewer than p_limit: that was all
 -- newest    the last position given out
 create or replace function number_events(p_limit integer) returns table (numbered integer, newest bigint)
-language plpgsql set enable_seqscan = off as $$
+language plpgsql as $$
 #variable_conflict use_column
 declare
   v_state feed_state;

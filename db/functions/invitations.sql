@@ -5,9 +5,7 @@
 -- Invites as many random jurors as the case lacks, by the same rules as claims. Each has until the answer time;
 -- one who declines or does not answer is not invited to this case again.
 -- p_tokens  one for each who may be invited at most
--- (Without sequential scans: the plan made while there were no leases is kept when there are many.)
-create or replace function invite_jurors(p_id text, p_tokens text[]) returns integer language plpgsql
-set enable_seqscan = off as $$
+create or replace function invite_jurors(p_id text, p_tokens text[]) returns integer language plpgsql as $$
 declare
   i item;
   f case_file;
@@ -43,8 +41,7 @@ begin
 end $$;
 
 -- Gives jurors, whose persons are locked, their invitations to one case, until the end of the answer time.
-create or replace function invite_to_case(c court, p_holds case_hold[]) returns void language plpgsql
-set enable_seqscan = off as $$
+create or replace function invite_to_case(c court, p_holds case_hold[]) returns void language plpgsql as $$
 declare
   v_now timestamptz := clock_timestamp();
 begin
@@ -64,8 +61,7 @@ end $$;
 
 -- Publishes the invitations of these tokens: the case's new version for its workflow, an event for each juror's stream,
 -- and a delivery each to the court's callback. The first number of a case's deliveries is its outcome's.
-create or replace function publish_invitations(c court, p_id text, p_tokens text[]) returns void language plpgsql
-set enable_seqscan = off as $$
+create or replace function publish_invitations(c court, p_id text, p_tokens text[]) returns void language plpgsql as $$
 declare
   v_version bigint := (select version from item where kind = 'case' and id = p_id);
 begin
@@ -86,8 +82,7 @@ end $$;
 
 -- Records the jurors who may be free from now on, if a case of their court lacks some.
 -- p_persons  null: any of the court's
-create or replace function free_jurors(p_court text, p_persons text[]) returns void language plpgsql
-set enable_seqscan = off as $$
+create or replace function free_jurors(p_court text, p_persons text[]) returns void language plpgsql as $$
 begin
   if not exists (select from court where name = p_court and mode <> 'claim') then return; end if;
   if not exists (select from item where kind = 'case' and queue = p_court and lacks_jurors) then return; end if;
@@ -103,8 +98,8 @@ begin
 end $$;
 
 -- Cases that lack jurors and that this person may judge, in their order.
-create or replace function cases_for(c court, j juror_seen) returns text[] language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+create or replace function cases_for(c court, j juror_seen) returns text[]
+language plpgsql stable set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   return array(
     select i.id from item i join case_file f on f.id = i.id
@@ -118,8 +113,8 @@ end $$;
 -- Invites a juror who has become free to a case that lacks jurors, or a newcomer to gold, by one of the person's
 -- accounts. The person is locked first, as in claims.
 -- Returns the case, null where there is none for them, or '' where other calls have locked all candidates: retry.
-create or replace function invite_freed(p_seq bigint, p_token text) returns text language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+create or replace function invite_freed(p_seq bigint, p_token text) returns text
+language plpgsql set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   r freed_juror;
   i item;
@@ -160,7 +155,7 @@ end $$;
 -- The first juror from a random start of the list on who may be invited; from its beginning if there is none. At most
 -- a thousand are checked: where hardly any juror is free, the next round checks others.
 create or replace function any_juror(c court, f case_file, p_skipped text[], p_from double precision) returns text
-language plpgsql set plan_cache_mode = force_generic_plan set enable_sort = off
+language plpgsql set enable_sort = off
 set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $$
 declare
   v_id text;
@@ -181,8 +176,7 @@ end $$;
 
 -- Newcomers who may be invited, from a random start of the list on.
 create or replace function some_newcomers(c court, p_from double precision, p_limit integer) returns text[]
-language plpgsql stable set plan_cache_mode = force_generic_plan set enable_sort = off
-set enable_hashjoin = off set enable_mergejoin = off as $$
+language plpgsql stable set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   return array(
     select j.person from (

@@ -2,7 +2,7 @@
 -- has the events, and `job_run` what else is asked for.
 
 -- Begins the next runs of jobs that are over, and notes the keys of adds that meet a run (S3.1, S3.2).
-create or replace function begin_runs(p_jobs json) returns setof item language plpgsql set enable_seqscan = off as $$
+create or replace function begin_runs(p_jobs json) returns setof item language plpgsql as $$
 declare
   x record;
   i item;
@@ -67,8 +67,7 @@ create or replace function run_record(i item) returns json language sql stable a
 $$;
 
 -- Clears earlier runs, by their numbers. Returns how many.
-create or replace function forget_runs(p_numbers bigint[]) returns integer language plpgsql
-set enable_seqscan = off as $$
+create or replace function forget_runs(p_numbers bigint[]) returns integer language plpgsql as $$
 declare
   v_ids text[];
   v_last integer[];

@@ -9,7 +9,7 @@
 --              this number or a lower one; null: not known
 create or replace function pop_jobs(
   p_topics text[], p_tokens text[], p_holders text[], p_max_bytes integer, p_floor bigint[]
-) returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+) returns setof item language plpgsql as $$
 declare
   -- not a literal, by which a planner without statistics would take the index of all jobs
   v_job text := 'job';
@@ -134,7 +134,7 @@ end $$;
 -- p_next    the tokens of what is asked for with it; null: nothing is
 create or replace function finish_jobs(
   p_ids text[], p_tokens text[], p_actors text[], p_next text[] default null
-) returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+) returns setof item language plpgsql as $$
 declare
   -- not a literal: where statistics know of no job, a planner would go through all jobs for those few
   v_job text := 'job';

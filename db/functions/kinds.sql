@@ -21,115 +21,80 @@ create or replace function is_transition(p_kind text, p_was text, p_event text, 
 language sql immutable parallel safe as $$
   select case p_kind
     when 'ticket' then case p_was
-      when 'delayed' then case p_is
-        when 'ready' then p_event in ('available')
-        when 'settled' then p_event in ('decided', 'synced')
-        when 'invalidated' then p_event in ('invalidated')
-        when 'expired' then p_event in ('expired')
-        when 'delayed' then p_event in ('changed', 'escalated', 'parked', 'refused', 'noted', 'transferred') end
-      when 'ready' then case p_is
-        when 'held' then p_event in ('claimed')
-        when 'settled' then p_event in ('decided', 'synced')
-        when 'invalidated' then p_event in ('invalidated')
-        when 'expired' then p_event in ('expired')
-        when 'ready' then p_event in ('changed', 'escalated', 'parked', 'refused', 'noted', 'transferred') end
-      when 'held' then case p_is
-        when 'ready' then p_event in ('released', 'skipped', 'reclaimed', 'transferred')
-        when 'delayed' then p_event in ('released', 'skipped')
-        when 'dead' then p_event in ('dead')
-        when 'settled' then p_event in ('decided', 'synced')
-        when 'invalidated' then p_event in ('invalidated')
-        when 'expired' then p_event in ('expired')
-        when 'held' then p_event in ('changed', 'escalated', 'parked', 'refused', 'noted') end
-      when 'settled' then case p_is
-        when 'settled' then p_event in ('delivered', 'delivery_failed', 'refused', 'noted', 'erased') end
-      when 'invalidated' then case p_is
-        when 'invalidated' then p_event in ('delivered', 'delivery_failed', 'refused', 'noted', 'erased') end
-      when 'expired' then case p_is
-        when 'expired' then p_event in ('delivered', 'delivery_failed', 'refused', 'noted', 'erased') end
-      when 'dead' then case p_is
-        when 'dead' then p_event in ('delivered', 'delivery_failed', 'refused', 'noted', 'erased') end end
+      when 'delayed' then p_event || ' ' || p_is in (
+        'available ready', 'decided settled', 'synced settled', 'invalidated invalidated',
+        'expired expired', 'changed delayed', 'escalated delayed', 'parked delayed', 'refused delayed',
+        'noted delayed', 'transferred delayed')
+      when 'ready' then p_event || ' ' || p_is in (
+        'claimed held', 'decided settled', 'synced settled', 'invalidated invalidated', 'expired expired',
+        'changed ready', 'escalated ready', 'parked ready', 'refused ready', 'noted ready',
+        'transferred ready')
+      when 'held' then p_event || ' ' || p_is in (
+        'released ready', 'released delayed', 'skipped ready', 'skipped delayed', 'reclaimed ready',
+        'transferred ready', 'dead dead', 'decided settled', 'synced settled', 'invalidated invalidated',
+        'expired expired', 'changed held', 'escalated held', 'parked held', 'refused held',
+        'noted held')
+      when 'settled' then p_event || ' ' || p_is in (
+        'delivered settled', 'delivery_failed settled', 'refused settled', 'noted settled',
+        'erased settled')
+      when 'invalidated' then p_event || ' ' || p_is in (
+        'delivered invalidated', 'delivery_failed invalidated', 'refused invalidated', 'noted invalidated',
+        'erased invalidated')
+      when 'expired' then p_event || ' ' || p_is in (
+        'delivered expired', 'delivery_failed expired', 'refused expired', 'noted expired',
+        'erased expired')
+      when 'dead' then p_event || ' ' || p_is in (
+        'delivered dead', 'delivery_failed dead', 'refused dead', 'noted dead', 'erased dead') end
     when 'job' then case p_was
-      when 'delayed' then case p_is
-        when 'ready' then p_event in ('available', 'kicked')
-        when 'held' then p_event in ('reserved')
-        when 'buried' then p_event in ('buried')
-        when 'settled' then p_event in ('finished')
-        when 'invalidated' then p_event in ('deleted')
-        when 'delayed' then p_event in ('parked', 'refused') end
-      when 'ready' then case p_is
-        when 'held' then p_event in ('reserved')
-        when 'buried' then p_event in ('buried')
-        when 'settled' then p_event in ('finished')
-        when 'invalidated' then p_event in ('deleted')
-        when 'ready' then p_event in ('refused') end
-      when 'held' then case p_is
-        when 'ready' then p_event in ('released', 'reclaimed')
-        when 'delayed' then p_event in ('released')
-        when 'buried' then p_event in ('buried')
-        when 'settled' then p_event in ('finished')
-        when 'invalidated' then p_event in ('deleted')
-        when 'held' then p_event in ('parked', 'refused') end
-      when 'buried' then case p_is
-        when 'held' then p_event in ('reserved')
-        when 'ready' then p_event in ('kicked')
-        when 'settled' then p_event in ('finished')
-        when 'invalidated' then p_event in ('deleted')
-        when 'buried' then p_event in ('refused') end
-      when 'settled' then case p_is
-        when 'ready' then p_event in ('created')
-        when 'delayed' then p_event in ('created')
-        when 'settled' then p_event in ('refused', 'erased') end
-      when 'invalidated' then case p_is
-        when 'ready' then p_event in ('created')
-        when 'delayed' then p_event in ('created')
-        when 'invalidated' then p_event in ('refused', 'erased') end end
+      when 'delayed' then p_event || ' ' || p_is in (
+        'available ready', 'reserved held', 'kicked ready', 'buried buried', 'finished settled',
+        'deleted invalidated', 'parked delayed', 'refused delayed')
+      when 'ready' then p_event || ' ' || p_is in (
+        'reserved held', 'buried buried', 'finished settled', 'deleted invalidated', 'refused ready')
+      when 'held' then p_event || ' ' || p_is in (
+        'released ready', 'released delayed', 'reclaimed ready', 'buried buried', 'finished settled',
+        'deleted invalidated', 'parked held', 'refused held')
+      when 'buried' then p_event || ' ' || p_is in (
+        'reserved held', 'kicked ready', 'finished settled', 'deleted invalidated', 'refused buried')
+      when 'settled' then p_event || ' ' || p_is in (
+        'created ready', 'created delayed', 'refused settled', 'erased settled')
+      when 'invalidated' then p_event || ' ' || p_is in (
+        'created ready', 'created delayed', 'refused invalidated', 'erased invalidated') end
     when 'case' then case p_was
-      when 'ready' then case p_is
-        when 'ready' then p_event in ('claimed', 'invited', 'voted', 'released', 'skipped', 'declined', 'reclaimed',
-          'extended', 'changed', 'parked', 'refused')
-        when 'settled' then p_event in ('decided')
-        when 'expired' then p_event in ('hung')
-        when 'invalidated' then p_event in ('invalidated') end
-      when 'settled' then case p_is
-        when 'settled' then p_event in ('delivered', 'delivery_failed', 'refused', 'erased') end
-      when 'expired' then case p_is
-        when 'expired' then p_event in ('escalated', 'delivered', 'delivery_failed', 'refused', 'erased') end
-      when 'invalidated' then case p_is
-        when 'invalidated' then p_event in ('delivered', 'delivery_failed', 'refused', 'erased') end end
+      when 'ready' then p_event || ' ' || p_is in (
+        'claimed ready', 'invited ready', 'voted ready', 'released ready', 'skipped ready',
+        'declined ready', 'reclaimed ready', 'extended ready', 'changed ready', 'parked ready',
+        'refused ready', 'decided settled', 'hung expired', 'invalidated invalidated')
+      when 'settled' then p_event || ' ' || p_is in (
+        'delivered settled', 'delivery_failed settled', 'refused settled', 'erased settled')
+      when 'expired' then p_event || ' ' || p_is in (
+        'escalated expired', 'delivered expired', 'delivery_failed expired', 'refused expired',
+        'erased expired')
+      when 'invalidated' then p_event || ' ' || p_is in (
+        'delivered invalidated', 'delivery_failed invalidated', 'refused invalidated', 'erased invalidated') end
     when 'task' then case p_was
-      when 'delayed' then case p_is
-        when 'ready' then p_event in ('available')
-        when 'delayed' then p_event in ('changed', 'parked', 'refused')
-        when 'expired' then p_event in ('changed', 'expired')
-        when 'invalidated' then p_event in ('cancelled') end
-      when 'ready' then case p_is
-        when 'ready' then p_event in ('dispatched', 'completed', 'returned', 'changed', 'expired', 'cancelled', 'parked',
-          'refused')
-        when 'settled' then p_event in ('completed', 'returned', 'changed', 'expired', 'cancelled')
-        when 'expired' then p_event in ('returned', 'changed', 'expired')
-        when 'invalidated' then p_event in ('returned', 'cancelled') end
-      when 'settled' then case p_is
-        when 'ready' then p_event in ('rescheduled')
-        when 'settled' then p_event in ('delivered', 'delivery_failed', 'refused', 'erased') end
-      when 'expired' then case p_is
-        when 'ready' then p_event in ('rescheduled')
-        when 'delayed' then p_event in ('rescheduled')
-        when 'expired' then p_event in ('refused', 'erased') end
-      when 'invalidated' then case p_is
-        when 'ready' then p_event in ('rescheduled')
-        when 'delayed' then p_event in ('rescheduled')
-        when 'invalidated' then p_event in ('refused', 'erased') end end
+      when 'delayed' then p_event || ' ' || p_is in (
+        'available ready', 'changed delayed', 'changed expired', 'expired expired', 'cancelled invalidated',
+        'parked delayed', 'refused delayed')
+      when 'ready' then p_event || ' ' || p_is in (
+        'dispatched ready', 'completed ready', 'completed settled', 'returned ready', 'returned settled',
+        'returned expired', 'returned invalidated', 'changed ready', 'changed settled', 'changed expired',
+        'expired ready', 'expired settled', 'expired expired', 'cancelled ready', 'cancelled settled',
+        'cancelled invalidated', 'parked ready', 'refused ready')
+      when 'settled' then p_event || ' ' || p_is in (
+        'rescheduled ready', 'delivered settled', 'delivery_failed settled', 'refused settled',
+        'erased settled')
+      when 'expired' then p_event || ' ' || p_is in (
+        'rescheduled ready', 'rescheduled delayed', 'refused expired', 'erased expired')
+      when 'invalidated' then p_event || ' ' || p_is in (
+        'rescheduled ready', 'rescheduled delayed', 'refused invalidated', 'erased invalidated') end
     when 'rotation' then case p_was
-      when 'delayed' then case p_is
-        when 'expired' then p_event in ('ended')
-        when 'invalidated' then p_event in ('deleted')
-        when 'delayed' then p_event in ('changed', 'parked', 'refused') end
-      when 'expired' then case p_is
-        when 'delayed' then p_event in ('changed')
-        when 'expired' then p_event in ('refused', 'erased') end
-      when 'invalidated' then case p_is
-        when 'invalidated' then p_event in ('refused', 'erased') end end
+      when 'delayed' then p_event || ' ' || p_is in (
+        'ended expired', 'deleted invalidated', 'changed delayed', 'parked delayed', 'refused delayed')
+      when 'expired' then p_event || ' ' || p_is in (
+        'changed delayed', 'refused expired', 'erased expired')
+      when 'invalidated' then p_event || ' ' || p_is in (
+        'refused invalidated', 'erased invalidated') end
   end
 $$;
 

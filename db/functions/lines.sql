@@ -4,7 +4,7 @@
 -- Writes all lines but the last of each item. Call it before the row is changed; the row's event_seq must grow by `n`
 -- of last_lines.
 create or replace function earlier_lines(p_kind text, p_lines item_line[], p_type text, p_now timestamptz) returns void
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+language plpgsql as $$
 begin
   if cardinality(p_lines) = 1 then return; end if;
   insert into event (kind, item_id, no, seq, type, actor, at, data)

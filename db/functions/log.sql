@@ -15,9 +15,7 @@ begin
   return null;
 end $$;
 
--- (Without sequential scans: the plan made while the tables were empty is kept when they are not.)
-create or replace function log_item_update() returns trigger language plpgsql
-set enable_seqscan = off as $$
+create or replace function log_item_update() returns trigger language plpgsql as $$
 declare
   v_noticed boolean;
 begin

@@ -7,7 +7,7 @@
 -- stage   what was walked; no row: no pass is under way, or another process is at it
 -- put     rows put back; null: too many are waiting to be published
 create or replace function put_back(p_limit integer, p_most integer) returns table (stage text, put integer)
-language plpgsql set enable_seqscan = off as $$
+language plpgsql as $$
 #variable_conflict use_column
 declare
   r reconciliation;

@@ -39,7 +39,7 @@ $$;
 -- p_seqs  how far the log of each had come when it was archived: one that has gone on is left; null: however far
 -- Returns how many.
 create or replace function forget_items(p_kind text, p_ids text[], p_seqs integer[] default null) returns integer
-language plpgsql set enable_seqscan = off as $$
+language plpgsql as $$
 declare
   v_ids text[];
 begin
@@ -68,8 +68,7 @@ begin
 end $$;
 
 -- The same of reviews; p_seqs are the last lines of their logs.
-create or replace function forget_reviews(p_ids text[], p_seqs integer[]) returns integer language plpgsql
-set enable_seqscan = off as $$
+create or replace function forget_reviews(p_ids text[], p_seqs integer[]) returns integer language plpgsql as $$
 declare
   v_ids text[];
 begin
@@ -89,8 +88,7 @@ end $$;
 
 -- Clears tasks of which no occurrence is left, now or to come; p_seqs are their revisions. What changes them locks the
 -- rotation first, too.
-create or replace function forget_tasks(p_ids text[], p_seqs integer[]) returns integer language plpgsql
-set enable_seqscan = off as $$
+create or replace function forget_tasks(p_ids text[], p_seqs integer[]) returns integer language plpgsql as $$
 declare
   v_ids text[];
 begin
@@ -114,7 +112,7 @@ $$;
 
 -- p_to  for each the number of the last line that goes; null: all go
 create or replace function forget_log(p_kind text, p_ids text[], p_to integer[] default null) returns void
-language plpgsql set enable_seqscan = off as $$
+language plpgsql as $$
 declare
   v_events bigint[];
 begin
@@ -128,8 +126,7 @@ begin
   delete from delivery where kind = p_kind and item_id = any (p_ids);
 end $$;
 
-create or replace function forget_rows(p_kind text, p_ids text[]) returns void language plpgsql
-set enable_seqscan = off as $$
+create or replace function forget_rows(p_kind text, p_ids text[]) returns void language plpgsql as $$
 begin
   insert into tally_line (kind, queue, what, n)
   select kind, queue, state, -count(*) from item where kind = p_kind and id = any (p_ids) group by kind, queue, state;

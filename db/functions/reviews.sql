@@ -18,8 +18,7 @@ create or replace function receive_callbacks(
   p_reviews text[], p_ids text[], p_kinds text[], p_targets text[], p_statuses integer[], p_times timestamptz[],
   p_skew_seconds double precision, p_actors text[] default null, p_wait boolean default true,
   p_whole boolean default false
-) returns table (no integer, problem text, arrival bigint, received_at timestamptz)
-language plpgsql set enable_seqscan = off as $$
+) returns table (no integer, problem text, arrival bigint, received_at timestamptz) language plpgsql as $$
 #variable_conflict use_column
 declare
   v_now timestamptz;
@@ -68,8 +67,7 @@ end $$;
 -- more     perhaps not all of it
 -- telling  the delivery that comes next
 create or replace function apply_review(p_id text, p_limit integer)
-returns table (resolved integer, more boolean, version bigint, telling integer)
-language plpgsql as $$
+returns table (resolved integer, more boolean, version bigint, telling integer) language plpgsql as $$
 #variable_conflict use_column
 declare
   v_review review;
@@ -149,8 +147,7 @@ end $$;
 
 -- Puts the lines of a review's log behind p_after into the feed as well (S4.8), in the transaction that wrote them
 -- and under the review's lock, and counts them by day (S1.4).
-create or replace function log_review(p_id text, p_after integer) returns void
-language plpgsql set enable_seqscan = off as $$
+create or replace function log_review(p_id text, p_after integer) returns void language plpgsql as $$
 begin
   insert into event (kind, item_id, no, seq, type, actor, at, data)
   select 'review', p_id, r.seq, c.seq, c.outcome, c.actor, c.applied_at,
@@ -166,8 +163,7 @@ end $$;
 
 -- The record as it was after a line of the log, 0 being its creation: from the record as it is, or as it was before the
 -- next edit, each target with what it had before it was changed the first time since then.
-create or replace function review_record(p_id text, p_seq bigint) returns jsonb language plpgsql stable
-set enable_seqscan = off as $$
+create or replace function review_record(p_id text, p_seq bigint) returns jsonb language plpgsql stable as $$
 declare
   v_record jsonb;
   v_edit integer;

@@ -118,7 +118,7 @@ end $$;
 -- cancelled.
 -- p_limit  of one task at a time
 create or replace function make_occurrences(p_ids text[], p_now timestamptz, p_limit integer) returns setof item
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+language plpgsql as $$
 declare
   v_tasks text[];
   v_times timestamptz[];
@@ -151,7 +151,7 @@ end $$;
 -- Makes occurrences. One that was cancelled because the task's times changed comes back when they change again, and one
 -- that was missed when the bound is raised, and one that was completed when it is to be dispatched more often.
 create or replace function put_occurrences(p_tasks text[], p_times timestamptz[], p_now timestamptz) returns setof item
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+language plpgsql as $$
 declare
   v_reopened text[];
 begin
@@ -207,8 +207,7 @@ $$;
 
 -- Advances rotating tasks that are due: makes the occurrences, and sets the wake time to the next one. Neither version
 -- nor event changes, as with a renewed lease: the workflow reads the row anyway when its timer fires.
-create or replace function advance_rotations(p_ids text[]) returns setof item
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+create or replace function advance_rotations(p_ids text[]) returns setof item language plpgsql as $$
 declare
   v_now timestamptz;
 begin
@@ -219,8 +218,7 @@ begin
 end $$;
 
 -- Sets when rotating tasks occur next; one that does not any more ends.
-create or replace function set_rotations(p_ids text[], p_now timestamptz) returns setof item
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+create or replace function set_rotations(p_ids text[], p_now timestamptz) returns setof item language plpgsql as $$
 declare
   v_going text[];
   v_times timestamptz[];

@@ -29,8 +29,7 @@ $$;
 -- Writes a row for each queue of sample_due that has changed since its last one, and from these one for all queues of
 -- the kind. It runs once a minute, in one process, for at most p_limit queues, those due the longest first. So when
 -- more queues than that change all the time, their figures are coarser; a queue that does not change costs nothing.
-create or replace function sample_queues(p_limit integer) returns integer language plpgsql
-set enable_seqscan = off as $$
+create or replace function sample_queues(p_limit integer) returns integer language plpgsql as $$
 declare
   v_now timestamptz := clock_timestamp();
   v_kinds text[];

@@ -19,8 +19,7 @@ end $$;
 -- Decides with these tickets, which are decided, the others of their subject: none that excludes the decider, asks for
 -- skills that the deciding ticket does not, or whose callback refuses the decision. Required skills are unknown while
 -- rules are not evaluated, so such a ticket stays open. Of several, the first in p_ids decides.
-create or replace function sync_subjects(p_ids text[]) returns setof item language plpgsql
-set enable_seqscan = off as $$
+create or replace function sync_subjects(p_ids text[]) returns setof item language plpgsql as $$
 begin
   return query with wanted as materialized (
     select distinct on (o.id) o.id, d.id as with_id, d.result, d.result_hash, d.ended_by, d.end_reason,

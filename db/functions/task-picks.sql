@@ -65,8 +65,7 @@ end $$;
 -- or to the same client where there are none. Sorts are off, so that the first of a group is read at the head of an
 -- index: statistics of many small groups make a sort look as cheap.
 create or replace function first_task(p_person text, p_exclude text[], p_now timestamptz) returns text
-language plpgsql stable set plan_cache_mode = force_generic_plan
-set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_sort = off as $$
+language plpgsql stable set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off as $$
 declare
   v_id text;
   b look_back;
@@ -123,7 +122,7 @@ end $$;
 -- The queues to wait at. With p_explain also when the next occurrence is due, and why there is none now, in counts up
 -- to 1,000.
 create or replace function task_prospect(p_person text, p_exclude text[], p_explain boolean, p_now timestamptz)
-returns json language plpgsql stable set enable_seqscan = off as $$
+returns json language plpgsql stable as $$
 declare
   v_queues text[] := array(select queue from executors_of(p_person));
   v_next timestamptz;

@@ -17,7 +17,7 @@ $$;
 -- frequent.
 -- p_lines  what happened, one line each; they are all of one type
 create or replace function recompute_occurrences(p_lines item_line[], p_event text, p_now timestamptz) returns void
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+language plpgsql as $$
 begin
   perform earlier_lines('task', p_lines, p_event, p_now);
   with counted as materialized (
@@ -61,7 +61,7 @@ end $$;
 create or replace function return_dispatches(
   p_ids text[], p_why text, p_overdue boolean, p_actor text, p_now timestamptz, p_token text default null,
   p_comment text default null
-) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+) returns void language plpgsql as $$
 declare
   v_lines item_line[];
 begin
@@ -88,8 +88,7 @@ end $$;
 
 -- Does what is due for occurrences: their start, the end of dispatches that took too long, the end of their
 -- greatest look-back.
-create or replace function advance_tasks(p_ids text[]) returns setof item
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+create or replace function advance_tasks(p_ids text[]) returns setof item language plpgsql as $$
 declare
   v_now timestamptz;
   v_due text[];
@@ -122,7 +121,7 @@ end $$;
 
 -- Computes those of these occurrences that are open anew, after the same happened to each.
 create or replace function redo_occurrences(p_ids text[], p_event text, p_actor text, p_reason text, p_now timestamptz)
-returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+returns void language plpgsql as $$
 declare
   v_lines item_line[];
 begin
@@ -134,7 +133,7 @@ end $$;
 
 -- Voids what has not been dispatched of open occurrences, which the caller has locked. Dispatches go on.
 create or replace function void_occurrences(p_ids text[], p_reason text, p_actor text, p_now timestamptz)
-returns setof item language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+returns setof item language plpgsql as $$
 declare
   v_used text[] := array(select id from item where kind = 'task' and id = any (p_ids) and attempts > 0);
 begin
@@ -153,7 +152,7 @@ end $$;
 
 -- Ends an occurrence with all of its dispatches, on an operator's command.
 create or replace function cancel_occurrence(p_id text, p_reason text, p_actor text) returns setof item
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+language plpgsql as $$
 declare
   v_now timestamptz;
 begin

@@ -2,8 +2,7 @@
 -- rotations.sql); no other code acts on time (docs/ARCHITECTURE.md, the two clocks).
 -- One pass applies one transition to each item given: its deadline first, then the end of its lease, then its delay,
 -- then an escalation; what is due after that is done in the next pass.
-create or replace function advance_items(p_kinds text[], p_ids text[]) returns setof item
-language plpgsql set enable_seqscan = off as $$
+create or replace function advance_items(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
 begin
   return query with due as materialized (
     select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations, q.rules,
@@ -95,8 +94,7 @@ end $$;
 -- Does what is due, before the choice. Each pass applies one transition to each item. Of more than 100 it does those
 -- that have been due for longest and that no clock is at, and leaves the rest to the clock. Rows are for what is
 -- published: they have no body.
-create or replace function advance_due(p_kind text, p_queues text[]) returns setof item language plpgsql
-set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+create or replace function advance_due(p_kind text, p_queues text[]) returns setof item language plpgsql as $$
 declare
   r item;
   v_now timestamptz;
@@ -129,7 +127,7 @@ end $$;
 -- Locks those of these items that are still due, in the order of ids, as everywhere. It waits for the clock, which may
 -- be at them, but for nobody long; of more than 100 it takes what nobody has locked.
 create or replace function lock_due(p_kind text, p_ids text[]) returns text[] language plpgsql
-set lock_timeout = '250ms' set enable_seqscan = off as $$
+set lock_timeout = '250ms' as $$
 begin
   if cardinality(p_ids) > 100 then raise lock_not_available; end if;
   return array(
@@ -189,7 +187,7 @@ end $$;
 -- is computed again, so that they do not stay first in the order of wake times; an item that is due even then is
 -- parked.
 create or replace function settle_idle(p_kinds text[], p_ids text[], p_began timestamptz) returns void
-language plpgsql set enable_seqscan = off as $$
+language plpgsql as $$
 begin
   update item i set escalates_at = next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)
     from unnest(p_kinds, p_ids) as p (kind, id), queue q

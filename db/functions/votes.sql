@@ -6,8 +6,7 @@
 -- outcome  counted, late (kept, does not count), repeated, again, or why not: not_found, foreign, not_open,
 --          lease_lost, already_voted, conflict_of_interest, forbidden
 create or replace function cast_votes(p_sent jsonb) returns table (id text, outcome text, counted boolean)
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off
-set enable_hashjoin = off set enable_mergejoin = off as $$
+language plpgsql set enable_hashjoin = off set enable_mergejoin = off as $$
 #variable_conflict use_column
 declare
   x record;

@@ -61,17 +61,20 @@ export const messageOf = (p: Publication, readMsAgo: number): Message => ({
 });
 
 /** The publication of a line of the log; undefined for lines that no workflow receives. @param since when this follower began */
-export function lineOf(line: RowOf<'follow_log'> & { position: number }, since: Date): Publication | undefined {
-  const { position, shard, now, epoch, seq, type, actor, at, optional, ...row } = line;
-  if (row.version === null) return undefined;
+export function lineOf(line: Line, since: Date): Publication | undefined {
+  if (!isReceived(line)) return undefined;
+  const { position, shard, now, epoch, seq, type, actor, at, optional } = line;
   return {
-    ...{ row: changeOf(row), now, epoch, shard, position },
+    ...{ row: changeOf(line), now, epoch, shard, position },
     events: [{ seq, type, actor, at: at.toISOString() }],
     fresh: seq === 1,
     reread: at <= since,
     optional: optional ?? false,
   };
 }
+
+type Line = RowOf<'follow_log'> & { position: number };
+const isReceived = (line: Line): line is Line & { version: number } => line.version !== null;
 
 export function callbackOf(line: RowOf<'follow_callbacks'> & { position: number }): Publication {
   const { position, shard, now, epoch, review_id, received_at } = line;

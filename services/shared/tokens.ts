@@ -44,13 +44,12 @@ export const messageIdOf = (about: string) => `msg_${hash('sha256', about, 'hex'
 
 /** SHA-256 of a JSON value whatever the order of its keys, hex. */
 export function contentHash(value: unknown): string {
-  return hash('sha256', canonical(value), 'hex');
+  return hash('sha256', JSON.stringify(inOrder(value)), 'hex');
 }
 
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, v: unknown) =>
-    typeof v === 'object' && v !== null && !Array.isArray(v)
-      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : v,
-  );
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(inOrder);
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, inOrder((value as Record<string, unknown>)[name])]));
 }
