@@ -268,7 +268,7 @@ create table item (
   body                 json not null,
   content_hash         bytea not null,
   requires             text[] default '{}'::text[] not null,
-  requires_key         text collate "C" generated always as (requires_key(requires)) stored not null,
+  requires_key         text collate "C" default ''::text not null,
   exclude              text[] collate "C" default '{}'::text[] not null,
   skipped              text[] collate "C" default '{}'::text[] not null,
   callback             jsonb,

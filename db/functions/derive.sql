@@ -3,40 +3,40 @@
 -- the lifecycle of its kind (domain/kinds.ts) does not have is refused, whoever writes it. A value that the statement
 -- gives itself stands.
 create or replace function derive_item() returns trigger language plpgsql as $$
+declare
+  v_ends boolean := new.state in ('settled', 'invalidated', 'expired', 'dead');
 begin
-  if new.ended_at is null and new.state in ('settled', 'invalidated', 'expired', 'dead') then
-    new.capacity := null; new.lacks_jurors := false; new.wake_at := null;
-  end if;
-  if new.state <> 'held' and old.state = 'held' then
+  if new.requires <> old.requires then new.requires_key := requires_key(new.requires); end if;
+  if new.state <> 'held' then
     new.lease_id := null; new.holder := null; new.slot := null; new.granted_at := null; new.expires_at := null;
   end if;
-  if new.state = 'buried' and old.state <> 'buried' then
+  if new.state = 'buried' then
     -- it waits for an operator, however long
     new.deadline_at := null; new.buried_seq := coalesce(new.buried_seq, nextval('item_buried'));
-  elsif new.state <> 'buried' and old.state = 'buried' then
+  else
     new.buried_seq := null;
   end if;
-  if clock_of(new.kind) = 'advance_items' and new.wake_at is not distinct from old.wake_at then
-    new.wake_at := case when new.state not in ('settled', 'invalidated', 'expired', 'dead') then least(
-      case new.state when 'delayed' then new.available_at when 'held' then new.expires_at end,
-      new.deadline_at, new.escalates_at) end;
+  if v_ends then
+    new.capacity := null; new.lacks_jurors := false; new.wake_at := null;
+  elsif clock_of(new.kind) = 'advance_items' and new.wake_at is not distinct from old.wake_at then
+    new.wake_at := item_wake(new.state, new.available_at, new.expires_at, new.deadline_at, new.escalates_at);
   end if;
 
-  if new.event_seq = old.event_seq then
+  if new.event_seq = old.event_seq and new.state = old.state then
     -- it has no line
     new.last_event := old.last_event; new.last_actor := old.last_actor; new.last_data := old.last_data;
     return new;
   end if;
-  if is_transition(new.kind, old.state, new.last_event, new.state) is not true then
-    raise exception 'a % that was % cannot be % by %', new.kind, old.state, new.state, new.last_event
-      using errcode = 'DK001';
+  if new.event_seq = old.event_seq or not is_transition(new.kind, old.state, new.last_event, new.state) then
+    raise exception 'a % that was % cannot be % by %', new.kind, old.state, new.state,
+      case when new.event_seq > old.event_seq then new.last_event else 'nothing' end using errcode = 'DK001';
   end if;
   if new.updated_at = old.updated_at then
     -- its lock may have been waited for, so that the line before has been written since the statement began
     new.updated_at := greatest(old.updated_at, coalesce(
       case when new.granted_at is distinct from old.granted_at then new.granted_at end, clock_timestamp()));
   end if;
-  if new.state not in ('settled', 'invalidated', 'expired', 'dead') then
+  if not v_ends then
     new.ended_at := null; new.ended_by := null;
   elsif old.ended_at is null then
     new.ended_at := coalesce(new.ended_at, new.updated_at); new.ended_by := new.last_actor;

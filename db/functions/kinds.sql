@@ -19,83 +19,92 @@ $$;
 -- Whether an item in this state may have this event, and then be in that state.
 create or replace function is_transition(p_kind text, p_was text, p_event text, p_is text) returns boolean
 language sql immutable parallel safe as $$
-  select case p_kind
-    when 'ticket' then case p_was
-      when 'delayed' then p_event || ' ' || p_is in (
-        'available ready', 'decided settled', 'synced settled', 'invalidated invalidated',
-        'expired expired', 'changed delayed', 'escalated delayed', 'parked delayed', 'refused delayed',
-        'noted delayed', 'transferred delayed')
-      when 'ready' then p_event || ' ' || p_is in (
-        'claimed held', 'decided settled', 'synced settled', 'invalidated invalidated', 'expired expired',
-        'changed ready', 'escalated ready', 'parked ready', 'refused ready', 'noted ready',
-        'transferred ready')
-      when 'held' then p_event || ' ' || p_is in (
-        'released ready', 'released delayed', 'skipped ready', 'skipped delayed', 'reclaimed ready',
-        'transferred ready', 'dead dead', 'decided settled', 'synced settled', 'invalidated invalidated',
-        'expired expired', 'changed held', 'escalated held', 'parked held', 'refused held',
-        'noted held')
-      when 'settled' then p_event || ' ' || p_is in (
-        'delivered settled', 'delivery_failed settled', 'refused settled', 'noted settled',
-        'erased settled')
-      when 'invalidated' then p_event || ' ' || p_is in (
-        'delivered invalidated', 'delivery_failed invalidated', 'refused invalidated', 'noted invalidated',
-        'erased invalidated')
-      when 'expired' then p_event || ' ' || p_is in (
-        'delivered expired', 'delivery_failed expired', 'refused expired', 'noted expired',
-        'erased expired')
-      when 'dead' then p_event || ' ' || p_is in (
-        'delivered dead', 'delivery_failed dead', 'refused dead', 'noted dead', 'erased dead') end
-    when 'job' then case p_was
-      when 'delayed' then p_event || ' ' || p_is in (
-        'available ready', 'reserved held', 'kicked ready', 'buried buried', 'finished settled',
-        'deleted invalidated', 'parked delayed', 'refused delayed')
-      when 'ready' then p_event || ' ' || p_is in (
-        'reserved held', 'buried buried', 'finished settled', 'deleted invalidated', 'refused ready')
-      when 'held' then p_event || ' ' || p_is in (
-        'released ready', 'released delayed', 'reclaimed ready', 'buried buried', 'finished settled',
-        'deleted invalidated', 'parked held', 'refused held')
-      when 'buried' then p_event || ' ' || p_is in (
-        'reserved held', 'kicked ready', 'finished settled', 'deleted invalidated', 'refused buried')
-      when 'settled' then p_event || ' ' || p_is in (
-        'created ready', 'created delayed', 'refused settled', 'erased settled')
-      when 'invalidated' then p_event || ' ' || p_is in (
-        'created ready', 'created delayed', 'refused invalidated', 'erased invalidated') end
-    when 'case' then case p_was
-      when 'ready' then p_event || ' ' || p_is in (
-        'claimed ready', 'invited ready', 'voted ready', 'released ready', 'skipped ready',
-        'declined ready', 'reclaimed ready', 'extended ready', 'changed ready', 'parked ready',
-        'refused ready', 'decided settled', 'hung expired', 'invalidated invalidated')
-      when 'settled' then p_event || ' ' || p_is in (
-        'delivered settled', 'delivery_failed settled', 'refused settled', 'erased settled')
-      when 'expired' then p_event || ' ' || p_is in (
-        'escalated expired', 'delivered expired', 'delivery_failed expired', 'refused expired',
-        'erased expired')
-      when 'invalidated' then p_event || ' ' || p_is in (
-        'delivered invalidated', 'delivery_failed invalidated', 'refused invalidated', 'erased invalidated') end
-    when 'task' then case p_was
-      when 'delayed' then p_event || ' ' || p_is in (
-        'available ready', 'changed delayed', 'changed expired', 'expired expired', 'cancelled invalidated',
-        'parked delayed', 'refused delayed')
-      when 'ready' then p_event || ' ' || p_is in (
-        'dispatched ready', 'completed ready', 'completed settled', 'returned ready', 'returned settled',
-        'returned expired', 'returned invalidated', 'changed ready', 'changed settled', 'changed expired',
-        'expired ready', 'expired settled', 'expired expired', 'cancelled ready', 'cancelled settled',
-        'cancelled invalidated', 'parked ready', 'refused ready')
-      when 'settled' then p_event || ' ' || p_is in (
-        'rescheduled ready', 'delivered settled', 'delivery_failed settled', 'refused settled',
-        'erased settled')
-      when 'expired' then p_event || ' ' || p_is in (
-        'rescheduled ready', 'rescheduled delayed', 'refused expired', 'erased expired')
-      when 'invalidated' then p_event || ' ' || p_is in (
-        'rescheduled ready', 'rescheduled delayed', 'refused invalidated', 'erased invalidated') end
-    when 'rotation' then case p_was
-      when 'delayed' then p_event || ' ' || p_is in (
-        'ended expired', 'deleted invalidated', 'changed delayed', 'parked delayed', 'refused delayed')
-      when 'expired' then p_event || ' ' || p_is in (
-        'changed delayed', 'refused expired', 'erased expired')
-      when 'invalidated' then p_event || ' ' || p_is in (
-        'refused invalidated', 'erased invalidated') end
-  end
+  select '{
+    "ticket none created ready": 0, "ticket none created delayed": 0,
+    "ticket delayed available ready": 0, "ticket delayed decided settled": 0,
+    "ticket delayed synced settled": 0, "ticket delayed invalidated invalidated": 0,
+    "ticket delayed expired expired": 0, "ticket delayed changed delayed": 0,
+    "ticket delayed escalated delayed": 0, "ticket delayed parked delayed": 0,
+    "ticket delayed refused delayed": 0, "ticket delayed noted delayed": 0,
+    "ticket delayed transferred delayed": 0, "ticket ready claimed held": 0,
+    "ticket ready decided settled": 0, "ticket ready synced settled": 0,
+    "ticket ready invalidated invalidated": 0, "ticket ready expired expired": 0,
+    "ticket ready changed ready": 0, "ticket ready escalated ready": 0,
+    "ticket ready parked ready": 0, "ticket ready refused ready": 0,
+    "ticket ready noted ready": 0, "ticket ready transferred ready": 0,
+    "ticket held released ready": 0, "ticket held released delayed": 0,
+    "ticket held skipped ready": 0, "ticket held skipped delayed": 0,
+    "ticket held reclaimed ready": 0, "ticket held transferred ready": 0,
+    "ticket held dead dead": 0, "ticket held decided settled": 0,
+    "ticket held synced settled": 0, "ticket held invalidated invalidated": 0,
+    "ticket held expired expired": 0, "ticket held changed held": 0,
+    "ticket held escalated held": 0, "ticket held parked held": 0,
+    "ticket held refused held": 0, "ticket held noted held": 0, "ticket settled delivered settled": 0,
+    "ticket settled delivery_failed settled": 0, "ticket settled refused settled": 0,
+    "ticket settled noted settled": 0, "ticket settled erased settled": 0,
+    "ticket invalidated delivered invalidated": 0, "ticket invalidated delivery_failed invalidated": 0,
+    "ticket invalidated refused invalidated": 0, "ticket invalidated noted invalidated": 0,
+    "ticket invalidated erased invalidated": 0, "ticket expired delivered expired": 0,
+    "ticket expired delivery_failed expired": 0, "ticket expired refused expired": 0,
+    "ticket expired noted expired": 0, "ticket expired erased expired": 0,
+    "ticket dead delivered dead": 0, "ticket dead delivery_failed dead": 0,
+    "ticket dead refused dead": 0, "ticket dead noted dead": 0, "ticket dead erased dead": 0,
+    "job none created ready": 0, "job none created delayed": 0, "job delayed available ready": 0,
+    "job delayed reserved held": 0, "job delayed kicked ready": 0,
+    "job delayed buried buried": 0, "job delayed finished settled": 0,
+    "job delayed deleted invalidated": 0, "job delayed parked delayed": 0,
+    "job delayed refused delayed": 0, "job ready reserved held": 0,
+    "job ready buried buried": 0, "job ready finished settled": 0,
+    "job ready deleted invalidated": 0, "job ready refused ready": 0,
+    "job held released ready": 0, "job held released delayed": 0,
+    "job held reclaimed ready": 0, "job held buried buried": 0, "job held finished settled": 0,
+    "job held deleted invalidated": 0, "job held parked held": 0,
+    "job held refused held": 0, "job buried reserved held": 0, "job buried kicked ready": 0,
+    "job buried finished settled": 0, "job buried deleted invalidated": 0,
+    "job buried refused buried": 0, "job settled created ready": 0,
+    "job settled created delayed": 0, "job settled refused settled": 0,
+    "job settled erased settled": 0, "job invalidated created ready": 0,
+    "job invalidated created delayed": 0, "job invalidated refused invalidated": 0,
+    "job invalidated erased invalidated": 0, "case none created ready": 0,
+    "case ready claimed ready": 0, "case ready invited ready": 0,
+    "case ready voted ready": 0, "case ready released ready": 0, "case ready skipped ready": 0,
+    "case ready declined ready": 0, "case ready reclaimed ready": 0,
+    "case ready extended ready": 0, "case ready changed ready": 0,
+    "case ready parked ready": 0, "case ready refused ready": 0, "case ready decided settled": 0,
+    "case ready hung expired": 0, "case ready invalidated invalidated": 0,
+    "case settled delivered settled": 0, "case settled delivery_failed settled": 0,
+    "case settled refused settled": 0, "case settled erased settled": 0,
+    "case expired escalated expired": 0, "case expired delivered expired": 0,
+    "case expired delivery_failed expired": 0, "case expired refused expired": 0,
+    "case expired erased expired": 0, "case invalidated delivered invalidated": 0,
+    "case invalidated delivery_failed invalidated": 0, "case invalidated refused invalidated": 0,
+    "case invalidated erased invalidated": 0, "task none created ready": 0,
+    "task none created delayed": 0, "task delayed available ready": 0,
+    "task delayed changed delayed": 0, "task delayed changed expired": 0,
+    "task delayed expired expired": 0, "task delayed cancelled invalidated": 0,
+    "task delayed parked delayed": 0, "task delayed refused delayed": 0,
+    "task ready dispatched ready": 0, "task ready completed ready": 0,
+    "task ready completed settled": 0, "task ready returned ready": 0,
+    "task ready returned settled": 0, "task ready returned expired": 0,
+    "task ready returned invalidated": 0, "task ready changed ready": 0,
+    "task ready changed settled": 0, "task ready changed expired": 0,
+    "task ready expired ready": 0, "task ready expired settled": 0,
+    "task ready expired expired": 0, "task ready cancelled ready": 0,
+    "task ready cancelled settled": 0, "task ready cancelled invalidated": 0,
+    "task ready parked ready": 0, "task ready refused ready": 0, "task settled rescheduled ready": 0,
+    "task settled delivered settled": 0, "task settled delivery_failed settled": 0,
+    "task settled refused settled": 0, "task settled erased settled": 0,
+    "task expired rescheduled ready": 0, "task expired rescheduled delayed": 0,
+    "task expired refused expired": 0, "task expired erased expired": 0,
+    "task invalidated rescheduled ready": 0, "task invalidated rescheduled delayed": 0,
+    "task invalidated refused invalidated": 0, "task invalidated erased invalidated": 0,
+    "rotation none created delayed": 0, "rotation delayed ended expired": 0,
+    "rotation delayed deleted invalidated": 0, "rotation delayed changed delayed": 0,
+    "rotation delayed parked delayed": 0, "rotation delayed refused delayed": 0,
+    "rotation expired changed delayed": 0, "rotation expired refused expired": 0,
+    "rotation expired erased expired": 0, "rotation invalidated refused invalidated": 0,
+    "rotation invalidated erased invalidated": 0
+  }'::jsonb ? (p_kind || ' ' || p_was || ' ' || p_event || ' ' || p_is)
 $$;
 
 -- What becomes of an item whose last attempt ran out.

@@ -16,8 +16,6 @@ begin
 end $$;
 
 create or replace function log_item_update() returns trigger language plpgsql as $$
-declare
-  v_noticed boolean;
 begin
   with pair as materialized (
     select n.kind, n.id, n.seq as no, n.queue, n.state, n.version, n.event_seq, n.last_event, n.last_actor, n.last_data,
@@ -49,26 +47,17 @@ begin
     select kind, old_queue, 'lease_expired', null, count(*), null
       from pair where ended and lease_end(last_event, last_actor, old_holder) = 'expired' group by 1, 2
   )
-  select true into v_noticed from pair
-   where old_holder is not null and (ended or versioned)
-     and not (ended and last_actor = old_holder and last_event in ('decided', 'finished', 'released', 'skipped'))
-   limit 1;
-  if v_noticed then
-    insert into notice (kind, item_id, queue, person, type, data)
-    select o.kind, o.id, o.queue, o.holder, s.type, s.data
-      from new_item n full join old_item o on o.kind = n.kind and o.id = n.id
-     cross join lateral (select lease_end(n.last_event, n.last_actor, o.holder) as why) e
-     cross join lateral (
-       select 'lease_lost' as type, json_build_object(
-                'reason', case when e.why <> 'closed' then e.why
-                               when n.last_event = 'synced' then 'resolved' else n.last_event end,
-                'by', n.last_actor) as data
-        where n.lease_id is distinct from o.lease_id
-          and (n.last_actor <> o.holder or e.why not in ('settled', 'released', 'transferred'))
-       union all
-       select 'changed', json_build_object('version', n.version)
-        where n.lease_id = o.lease_id and n.version > o.version) s
-     where o.holder is not null;
-  end if;
+  insert into notice (kind, item_id, queue, person, type, data)
+  select kind, id, old_queue, old_holder, s.type, s.data from pair
+   cross join lateral (select lease_end(last_event, last_actor, old_holder) as why) e
+   cross join lateral (
+     select 'lease_lost' as type, json_build_object(
+              'reason', case when e.why <> 'closed' then e.why
+                             when last_event = 'synced' then 'resolved' else last_event end,
+              'by', last_actor) as data
+      where ended and (last_actor <> old_holder or e.why not in ('settled', 'released', 'transferred'))
+     union all
+     select 'changed', json_build_object('version', version) where versioned and not ended) s
+   where old_holder is not null;
   return null;
 end $$;

@@ -21,14 +21,15 @@ erased
 -- passed over. The key of an add goes with the run that it began (db/functions/job-runs.sql).
 with added as (
   insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires,
-                    base_requires, rules_due_at, exclude, callback, subject,
+                    requires_key, base_requires, rules_due_at, exclude, callback, subject,
                     own_deadline, version, created_at, available_at, first_available_at, deadline_at,
                     escalates_at, wake_at, lease_seconds, delay_seconds, body_bytes,
                     event_seq, last_event, last_actor, last_data, updated_at)
   select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
          item_rank(:kind, x.priority, t.available_at, q.level_seconds, false),
          coalesce(x.body, 'null'), decode(x.hash, 'hex'),
-         r.requires, r.requires, case when q.rules <> '[]' then t.now end,
+         r.requires, case when r.requires = '{}' then '' else requires_key(r.requires) end, r.requires,
+         case when q.rules <> '[]' then t.now end,
          array(select json_array_elements_text(x.exclude)),
          x.callback, x.subject, x."deadlineSeconds" is not null, nextval('item_version'),
          t.created_at, t.available_at, t.available_at, t.deadline_at,

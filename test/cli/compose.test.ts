@@ -13,7 +13,7 @@ import { decided } from '../support/tickets.ts';
 // a program for each call, and machines that are shared stall for seconds
 vi.setConfig({ testTimeout: 200_000 });
 
-const stores = await testStores({ records: false });
+const stores = await testStores();
 
 test('S3.6 the processes of docker-compose.yml, each with its command and its environment, from an empty database on', async () => {
   const receiver = await startReceiver();

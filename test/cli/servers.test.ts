@@ -14,7 +14,7 @@ import { startTestSystem, testStores } from '../support/system.ts';
 // a program for each call, and machines that are shared stall for seconds
 vi.setConfig({ testTimeout: 200_000 });
 
-const stores = await testStores({ records: false });
+const stores = await testStores();
 const { host } = new URL(stores.databaseUrl);
 
 /** The test's database by another user, password, server or name. */

@@ -11,7 +11,7 @@ const HELD = 200;
 const TABLES = ['item', 'lease', 'case_file'];
 const FEW = 60;
 
-const stores = await testStores({ records: false });
+const stores = await testStores();
 const { api, sql } = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api', stores });
 // one session, as in real life: its plans are made once and kept
 const db = openTestDb(stores.databaseUrl);

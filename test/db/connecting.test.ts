@@ -36,7 +36,7 @@ test('S0.9 a dump of a database whose tables are in another schema than public h
   const inSchema = () => databaseWith({ search_path: 'docket' }, 'create schema docket');
   const [from, to] = [await inSchema(), await inSchema()];
   await migrate(from);
-  const stores = { ...(await testStores({ records: false })), databaseUrl: from };
+  const stores = { ...(await testStores()), databaseUrl: from };
   const { api, stop } = await startTestSystem({}, { stores });
   for (let n = 0; n < 5; n++) await add(api, 'moved', { id: `moved-${n}` });
   expect((await testDoctor(stores).findings()).objects).toBeUndefined();
@@ -62,7 +62,7 @@ test('S0.9 settings of a database that others chose change no answer', async () 
     lock_timeout: '1',
   });
   await migrate(databaseUrl);
-  const stores = { ...(await testStores({ records: false })), databaseUrl };
+  const stores = { ...(await testStores()), databaseUrl };
   const { api } = await startTestSystem({}, { stores });
   const before = Date.now();
   await add(api, 'dated', { id: 'dated-1', body: 1 });

@@ -10,7 +10,7 @@ import { claim, decide, withToken } from '../support/tickets.ts';
 
 const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
 const FIRST_WITHOUT_LEASES = '0050';
-const stores = await testStores({ records: false });
+const stores = await testStores();
 const old = await connected(stores.databaseUrl);
 
 /** The schema as it was while tickets and jobs had rows of `lease`. */

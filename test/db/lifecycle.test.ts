@@ -9,7 +9,6 @@ import { claimOne, eventually, type Json } from '../support/client.ts';
 import { openTestDb } from '../support/database.ts';
 import { erased } from '../support/erasures.ts';
 import { job as sendJob } from '../support/jobs.ts';
-import { seenTransitions, unknownAmong } from '../support/lifecycle.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 import {
@@ -194,9 +193,20 @@ describe('a scenario for each kind', () => {
   });
 });
 
-test.each(KINDS)('%s: every event of its lifecycle has come, and no transition that is not in it', async (kind) => {
-  const seen = (await seenTransitions(databaseUrl)).filter((t) => t.kind === kind);
-  expect(unknownAmong(seen)).toEqual([]);
-  const events = (all: { event: string }[]) => [...new Set(all.map((t) => t.event))].sort();
-  expect(events(seen)).toEqual(events(transitionsOf(kind)));
+test.each(KINDS)('%s: every event of its lifecycle has come', async (kind) => {
+  const seen = await sql<{ type: string }>('select distinct type from event where kind = $1', [kind]);
+  const events = new Set(transitionsOf(kind).map(({ event }) => event));
+  expect(seen.map(({ type }) => type).sort()).toEqual([...events].sort());
+});
+
+test('a transition outside of the lifecycle is refused when it is written, and so is a state without an event', async () => {
+  await add(api, 'strict', { id: 'strict' });
+  const set = (text: string) => sql(`update item set ${text} where id = 'strict'`);
+  const line = (event: string) => `event_seq = event_seq + 1, last_event = '${event}'`;
+  await expect(set(`state = 'buried', ${line('changed')}`)).rejects.toThrow(
+    'a ticket that was ready cannot be buried by changed',
+  );
+  await expect(set(line('reclaimed'))).rejects.toThrow('cannot be ready by reclaimed');
+  await expect(set(`state = 'delayed'`)).rejects.toThrow('cannot be delayed by nothing');
+  await set(line('changed'));
 });

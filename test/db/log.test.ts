@@ -45,7 +45,9 @@ test('S0.6 a hold that has run out takes none of its holder’s places, before a
   const held = async (count: number): Promise<string[]> =>
     (await claim(api, 'slots', 'anna', { count })).tickets.map((t: Json) => t.id);
   const runOut = async (id: string) => {
-    await sql(`insert into parked (kind, item_id, until, error) values ('ticket', $1, now() + interval '1 h', '')`, [id]);
+    await sql(`insert into parked (kind, item_id, until, error) values ('ticket', $1, now() + interval '1 h', '')`, [
+      id,
+    ]);
     await sql(
       `update item set granted_at = now() - interval '2 s', expires_at = now() - interval '1 s' where id = $1`,
       [id],

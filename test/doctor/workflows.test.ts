@@ -9,7 +9,7 @@ import { startTestSystem, testStores } from '../support/system.ts';
 import { add, decided } from '../support/tickets.ts';
 
 // a test ends an item behind its workflow's back, which is no transition
-const stores = await testStores({ records: false });
+const stores = await testStores();
 const system = await startTestSystem({ LOG_LEVEL: 'silent' }, { stores });
 const { api, running } = system;
 const doctor = testDoctor(system);

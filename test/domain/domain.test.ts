@@ -7,7 +7,6 @@ import { transitionsOf } from '../../domain/lifecycle.ts';
 import { parseRetention, retentionOf } from '../../domain/retention.ts';
 import { statusOf } from '../../domain/reviews.ts';
 import { lifecycleText } from '../../scripts/lifecycle.ts';
-import { unknownAmong } from '../support/lifecycle.ts';
 
 describe.each(KINDS)('a %s', (kind) => {
   const all = transitionsOf(kind);
@@ -70,15 +69,6 @@ test('an event leads to the states of the table, and to none where it cannot hap
   const ticket = transitionsOf('ticket').map(({ from, event, to }) => `${from} ${event} ${to}`);
   expect(ticket.filter((t) => t.startsWith('held released'))).toEqual(['held released ready', 'held released delayed']);
   expect(ticket.filter((t) => / claimed /.test(t))).toEqual(['ready claimed held']);
-});
-
-test('a transition outside of the table is found, and so is a state that changes without an event', () => {
-  const seen = [
-    { kind: 'ticket', from: 'ready', event: 'claimed', to: 'held' },
-    { kind: 'ticket', from: 'settled', event: 'claimed', to: 'held' },
-    { kind: 'job', from: 'held', event: '', to: 'ready' },
-  ] as const;
-  expect(unknownAmong([...seen])).toEqual(['ticket: settled —claimed→ held', 'job: held —(no event)→ ready']);
 });
 
 test('the diagrams have an arrow for each change of state', () => {

@@ -9,7 +9,7 @@ import { eventually, repeat } from '../support/client.ts';
 import { onDatabase } from '../support/database.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
-const stores = await testStores({ records: false });
+const stores = await testStores();
 const { api } = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api', stores });
 const db = openDb({ url: stores.databaseUrl, node: 'pop-floors', max: 1 });
 afterAll(() => db.end());

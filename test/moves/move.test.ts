@@ -112,7 +112,7 @@ test('S0.9 from a running system into another that runs: all that is open goes o
 test('S0.9 and back, into a database without a schema: its tables are equal, and it goes on too', async () => {
   await moved.stop();
   const file = await dumped(moved.databaseUrl, 'second.dump');
-  const back = { ...(await testStores({ records: false })), databaseUrl: await emptyDatabase(inject('postgres')) };
+  const back = { ...(await testStores()), databaseUrl: await emptyDatabase(inject('postgres')) };
   const { code, stdout } = await loadedByPipe(back.databaseUrl, file);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^migrate migrations\/0001_core\.sql$/m)]);
   const [left, arrived] = [tablesOf(file), tablesOf(await dumped(back.databaseUrl, 'third.dump'))];
@@ -135,7 +135,7 @@ test('S0.9 and back, into a database without a schema: its tables are equal, and
 });
 
 test('S0.9 what counts on one server only is left behind, in every table', async () => {
-  const { databaseUrl } = await testStores({ records: false });
+  const { databaseUrl } = await testStores();
   const found = await rowsOf<{ name: string }>(
     databaseUrl,
     `select table_name || '.' || column_name as name from information_schema.columns
@@ -180,7 +180,7 @@ async function wrongFiles(whole: string): Promise<Record<'damaged' | 'foreign', 
 }
 
 test('S0.9 docket load refuses what it cannot load whole, and changes nothing', async () => {
-  const { databaseUrl } = await testStores({ records: false });
+  const { databaseUrl } = await testStores();
   await rowsOf(databaseUrl, `insert into queue (kind, name) values ('ticket', 'q')`);
   const whole = await dumped(databaseUrl, 'whole.dump');
   const before = readFileSync(whole);
@@ -206,7 +206,7 @@ test('S0.9 docket load refuses what it cannot load whole, and changes nothing', 
 });
 
 test('S0.9 docket load is killed in the middle: the database is empty, and takes it the next time', async () => {
-  const { databaseUrl } = await testStores({ records: false });
+  const { databaseUrl } = await testStores();
   await rowsOf(databaseUrl, `insert into review (id, record) select 'r' || n, '{}' from generate_series(1, 2000) n`);
   const file = await dumped(databaseUrl, 'killed.dump');
   const text = readFileSync(file);

@@ -5,7 +5,7 @@ import { published, unpublished } from '../support/published.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
-const { api, running } = await startTestSystem({}, { stores: await testStores({ records: false }) });
+const { api, running } = await startTestSystem({}, { stores: await testStores() });
 
 // A core is taken from the system in both phases, so that what is compared is a busy machine with itself.
 const hog = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });

@@ -8,7 +8,7 @@ import { deferred, eventually, repeat } from '../support/client.ts';
 import { openTestDb, rowsOf } from '../support/database.ts';
 import { testStores } from '../support/system.ts';
 
-const { databaseUrl } = await testStores({ records: false });
+const { databaseUrl } = await testStores();
 const logs = () => ({ debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() });
 const db = openTestDb(databaseUrl, 4, 'maintained');
 

@@ -66,7 +66,7 @@ export function expectFewRead(nodes: Plan[], tables: string[], rows: number): vo
   }
 }
 
-const COLUMNS = `kind, id, queue, state, rank, body, content_hash, requires, version, created_at, available_at,
+const COLUMNS = `kind, id, queue, state, rank, body, content_hash, requires, requires_key, version, created_at, available_at,
   first_available_at, wake_at, event_seq, last_event, last_actor, updated_at, lease_seconds, result, ended_at, ended_by`;
 const PART = 100_000;
 
@@ -83,6 +83,6 @@ export const loader =
     // in parts, each of which ends in time on a slow machine
     for (let from = 1; from <= count; from += PART)
       await sql(`insert into item (${COLUMNS}) select '${more.kind ?? 'ticket'}', '${prefix}-' || n, '${queue}', '${more.state ?? 'ready'}', n, '{}', '\\x00',
-      ${more.requires ?? `'{}'::text[]`}, nextval('item_version'), now(), ${more.wake ?? 'now()'}, now(), ${more.wake ?? 'null'}, 1, 'created', 'loader', now(), 60, ${end}
+      ${more.requires ?? `'{}'::text[]`}, requires_key(${more.requires ?? `'{}'::text[]`}), nextval('item_version'), now(), ${more.wake ?? 'now()'}, now(), ${more.wake ?? 'null'}, 1, 'created', 'loader', now(), 60, ${end}
       from generate_series(${from}, ${Math.min(count, from + PART - 1)}) n`);
   };

@@ -1,6 +1,6 @@
 import { Connection, ScheduleClient } from '@temporalio/client';
 import pg from 'pg';
-import { afterAll, expect, inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { type RunningProcess, startProcess } from '../../cli/process.ts';
 import type { Role } from '../../contract/keys.ts';
 import type { Config } from '../../runtime/config.ts';
@@ -12,7 +12,6 @@ import { onDatabase } from './database.ts';
 import { atEndOfFile } from './endings.ts';
 import { createKey } from './keys.ts';
 import './workflow-threads.ts';
-import { recordTransitions, seenTransitions, unknownAmong } from './lifecycle.ts';
 
 export interface TestSystem {
   running: RunningProcess;
@@ -35,12 +34,6 @@ export interface TestStores {
   temporalAddress: string;
 }
 
-/** Fails the file where an item made a transition that domain/lifecycle.ts does not have. */
-async function checkTransitions(databaseUrl: string): Promise<void> {
-  const unknown = unknownAmong(await seenTransitions(databaseUrl));
-  expect(unknown, 'transitions that are not in domain/lifecycle.ts').toEqual([]);
-}
-
 /** One for all files of the process. */
 const temporal = Connection.lazy({ address: inject('temporal') });
 const KEYWORD = 2;
@@ -57,11 +50,8 @@ async function endSchedules(namespace: string): Promise<void> {
   for await (const { scheduleId } of schedules.list()) await schedules.getHandle(scheduleId).delete();
 }
 
-/**
- * A database made from the migrated template, and a Temporal namespace nobody else uses.
- * @param records whether the file fails at its end where an item made a transition that domain/lifecycle.ts does not have
- */
-export async function testStores({ records = true } = {}): Promise<TestStores> {
+/** A database made from the migrated template, and a Temporal namespace nobody else uses. */
+export async function testStores(): Promise<TestStores> {
   const server = inject('postgres');
   const n = await onDatabase(new URL('/postgres', server).href, async (admin) => {
     const { rows } = await admin.query<{ n: string }>(`select nextval('test_file') as n`);
@@ -69,10 +59,6 @@ export async function testStores({ records = true } = {}): Promise<TestStores> {
     return Number(rows[0]?.n);
   });
   const databaseUrl = new URL(`/t${n}`, server).href;
-  if (records) {
-    await recordTransitions(databaseUrl);
-    atEndOfFile(() => checkTransitions(databaseUrl));
-  }
   const namespace = `test-${n}`;
   await registerNamespace(namespace);
   atEndOfFile(() => endSchedules(namespace));

@@ -36,7 +36,7 @@ async function hold(api: Client): Promise<{ id: string; token: string }[]> {
 }
 
 describe.skipIf(!process.env.DOCKET_NIGHTLY)('from edition 1', async () => {
-  const stores = await testStores({ records: false });
+  const stores = await testStores();
   const database = new pg.Client({ connectionString: stores.databaseUrl });
   await database.connect();
   afterAll(() => database.end());
