@@ -24,7 +24,7 @@ const completed = (id: string) => eventually(async () => (await workflow(id)).st
 const last = async (id: string) => (await events(id)).at(-1);
 
 test('S0.5 the workflow says itself what the row says, through the whole life', async () => {
-  await add('life', { id: 'life', delaySeconds: 4 });
+  await add('life', { id: 'life', delaySeconds: 8 });
   const agrees = (state: string) =>
     eventually(async () => {
       const [now, row] = [await workflow('life'), await ticket('life')];
