@@ -19,6 +19,14 @@ const leasedByOne = all.filter(([, { leased }]) => leased === 'one');
 const COMMON = 'advance_items';
 const ownClocks = all.filter(([, { clock }]) => clock !== COMMON);
 
+/** Of all kinds: what it was, the event, what it is then. */
+function transitions(): string {
+  const moves = KINDS.flatMap((kind) =>
+    transitionsOf(kind).map(({ from, event, to }) => `"${kind} ${from} ${event} ${to}": 0`),
+  );
+  return moves.join(', ').replaceAll(/(.{60,}?,) /g, '$1\n    ');
+}
+
 function kindsSql(): string {
   const words = leasedByOne.map(([kind, { words }]) => {
     const ends = Object.entries(words).filter(([state]) => isFinal(state as CoreState));
@@ -37,10 +45,6 @@ function kindsSql(): string {
     return query select * from ${clock}(ids_of(${quoted(kind)}, p_kinds, p_ids));
   end if;`,
   );
-  const moves = KINDS.flatMap((kind) =>
-    transitionsOf(kind).map(({ from, event, to }) => `"${kind} ${from} ${event} ${to}": 0`),
-  );
-  const transitions = moves.join(', ').replaceAll(/(.{60,}?,) /g, '$1\n    ');
   return `${HEADER}
 
 -- The event with which a statement of the core ends an item: the word that its users know the state by.
@@ -54,7 +58,7 @@ $$;
 create or replace function is_transition(p_kind text, p_was text, p_event text, p_is text) returns boolean
 language sql immutable parallel safe as $$
   select '{
-    ${transitions}
+    ${transitions()}
   }'::jsonb ? (p_kind || ' ' || p_was || ' ' || p_event || ' ' || p_is)
 $$;
 
