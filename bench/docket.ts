@@ -8,6 +8,7 @@ const TTR = 60;
 
 /** Docket's two processes, and their two doors for jobs. */
 export interface OpenDocket {
+  url: string;
   http: Queues;
   tcp: Queues;
   stop(): Promise<void>;
@@ -26,6 +27,7 @@ export async function openDocket(lab: Lab): Promise<OpenDocket> {
   };
   const common = { durable: true, lighter: '', databaseUrl: lab.databaseUrl, stop };
   return {
+    url: docket.url,
     http: {
       ...{ name: 'Docket', ...common },
       callers: async (n) => (await openCallers(docket.url, n)).map(httpCaller),

@@ -31,7 +31,6 @@ export async function followOutbox({ docketUrl, port, key }: Config, url: string
   const setting = docketUrl === undefined ? 'PORT' : 'DOCKET_URL';
   const server = { url: (docketUrl ?? `http://127.0.0.1:${port}`).replace(/\/+$/, ''), setting, key, signal };
   const retries = retrying(Number.POSITIVE_INFINITY, signal, say);
-  console.log(`docket outbox: committed rows to ${server.url}, following`);
   const { added, refused } = await follow({ url, server, retries, say });
   console.log(`docket outbox: ${added} rows added, ${refused} refused`);
   // connections that are kept alive would delay the end

@@ -13,6 +13,7 @@ import { heldOpen } from './held-open.ts';
 import { idle } from './idle.ts';
 import { jobs } from './jobs.ts';
 import { lateness } from './lateness.ts';
+import { outbox } from './outbox.ts';
 import { pair } from './pair.ts';
 import { retention } from './retention.ts';
 import { reviews } from './reviews.ts';
@@ -195,5 +196,13 @@ export const scenarios: Record<string, Scenario> = {
       'The statements that claim and decide, each release’s own code on a database of its own on the same server, in turns; no API, no worker, no Temporal. ' +
       'What each writes for its workflows is in it: 0.1.0 writes rows of its outbox, which it deletes later. Both databases are vacuumed and analyzed before each round.',
     run: statements,
+  },
+  outbox: {
+    title: '21 · From a SQL transaction by the outbox',
+    note:
+      'A database of the caller’s on the same server, one follower beside API, worker and Temporal. From the begin of a transaction that adds a job and commits, to its receipt by one of 16 consumers as in part 9, ' +
+      'so begin, add, commit, the follower’s call and the pop are all in it: a job can be claimed before. Beside an open transaction: one of the caller’s database that has read something and stays open for all of it, so that no ' +
+      'row that the follower deletes can be removed; the size is that of all parts of the outbox at the end. Many at once: one transaction with all rows, until the follower has deleted the last.',
+    run: outbox,
   },
 };

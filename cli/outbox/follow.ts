@@ -65,6 +65,7 @@ export async function follow({ url, server, retries, say }: Following) {
     client.on('error', () => news.abort());
     await client.query('listen docket_outbox');
     await check(server);
+    if (tidied === 0) console.log(`docket outbox is ready: committed rows go to ${server.url}`);
     while (!signal.aborted) {
       if (after === '0') news = new AbortController();
       const found = await moveSome(client);

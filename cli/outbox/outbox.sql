@@ -74,7 +74,7 @@ $$;
 -- passed by. By the index, whatever the statistics say: a sort reads all rows.
 create or replace function docket_outbox.take(after bigint)
 returns table (no bigint, kind text, target text, id text, entry text)
-language sql set enable_sort = off set enable_seqscan = off as $$
+language sql set jit = off set enable_sort = off set enable_seqscan = off as $$
   with locked as (
     select m.* from docket_outbox.message m where m.no > after order by m.no limit 1000 for update skip locked),
   sized as (select l.*, sum(l.bytes) over (order by l.no) - l.bytes as before from locked l)

@@ -241,6 +241,18 @@ describe('beside a transaction that stays open', () => {
     outbox.cell(`select sum(pg_total_relation_size(c.oid))::int from pg_class c
       where c.relnamespace = 'docket_outbox'::regnamespace and c.relkind = 'r' and c.relname like 'message%'`);
 
+  test('rows that wait are kept when the parts take turns', async () => {
+    const add = `select docket_outbox.add_job('turns', 'turns-' || n, to_jsonb(repeat(n::text, 500))) from generate_series(1, 3000) n`;
+    const turn = () => outbox.cell('select last_value::int from docket_outbox.current');
+    const first = await turn();
+    await client.query(add);
+    for (let n = 0; n < 2; n++) await client.query('select docket_outbox.tidy()');
+    expect(await turn()).not.toBe(first);
+    expect(await outbox.cell('select count(*)::int from docket_outbox.message')).toBe(3_000);
+    await withFollower(outbox, api.url, () => outbox.drained());
+    expect(await made('turns')).toEqual({ job: 3_000 });
+  });
+
   test('the outbox stays small, and a late row of that transaction is moved', async () => {
     const long = await connected(outbox.url);
     await long.query('begin isolation level repeatable read');

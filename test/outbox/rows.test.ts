@@ -170,6 +170,6 @@ describe('rows that Docket refuses', () => {
 
 test('SIGTERM ends the follower with what it has done', async () => {
   expect(await follower.end('SIGTERM')).toBe(0);
-  expect(follower.output()).toMatch(/^docket outbox: committed rows to .*, following$/m);
+  expect(follower.output()).toMatch(/^docket outbox is ready: committed rows go to http:\/\/.*$/m);
   expect(follower.output()).toMatch(/^docket outbox: \d+ rows added, \d+ refused$/m);
 });

@@ -66,7 +66,7 @@ export async function startGateway(to: string) {
 /** Runs `work` beside a follower, which is stopped afterwards and must have ended well. */
 export async function withFollower<T>(outbox: Outbox, server: string, work: () => Promise<T>): Promise<T> {
   const follower = startOutbox(outbox.url, server);
-  await eventually(async () => follower.output().includes('following'));
+  await eventually(async () => follower.output().includes('is ready'));
   let worked: T;
   try {
     worked = await work();
