@@ -43,16 +43,16 @@ export async function endToEnd(lab: Lab, report: Report): Promise<void> {
 }
 
 /** Adds at the rate whether or not the queue keeps up. @returns milliseconds from each call to its job's receipt */
-export async function offered(queues: Queues, seconds: number): Promise<number[]> {
+export async function offered(queues: Queues, seconds: number, perSecond = PER_SECOND): Promise<number[]> {
   const topic = 'steady';
   const sent = new Map<number, number>();
   const consumers = await consume(queues, topic);
   const free = await queues.callers(8);
   const calls: Promise<void>[] = [];
   const start = performance.now();
-  const total = (WARM_SECONDS + seconds) * PER_SECOND;
+  const total = (WARM_SECONDS + seconds) * perSecond;
   for (let n = 0; n < total; n++) {
-    await sleep(Math.max(0, start + (n * 1000) / PER_SECOND - performance.now()));
+    await sleep(Math.max(0, start + (n * 1000) / perSecond - performance.now()));
     const caller = free.shift() ?? (await queues.callers(1))[0];
     if (!caller) throw new Error('no caller');
     const jobs = newJobs(1);
@@ -64,7 +64,7 @@ export async function offered(queues: Queues, seconds: number): Promise<number[]
   for (const caller of free) caller.close();
   await consumers.stop();
   const all = [...sent].map(([order, at]) => (consumers.got.get(order) ?? Number.NaN) - at);
-  return all.slice(WARM_SECONDS * PER_SECOND);
+  return all.slice(WARM_SECONDS * perSecond);
 }
 
 async function consume(queues: Queues, topic: string) {
