@@ -19,7 +19,7 @@ const SIZE = `select sum(pg_total_relation_size(oid))::int as bytes from pg_clas
 
 /** Jobs added by SQL transactions in a database of the caller's, with a follower beside it (scenario 21). */
 export async function outbox(lab: Lab, report: Report): Promise<void> {
-  const [seconds, rows] = lab.quick ? [10, 10_000] : [120, 100_000];
+  const [seconds, rows] = lab.quick ? [10, 10_000] : [60, 100_000];
   await lab.sql(`create database ${DATABASE}`);
   const url = new URL(`/${DATABASE}`, lab.databaseUrl).href;
   execFileSync(process.execPath, [PROGRAM, 'outbox', 'install', url]);
