@@ -460,7 +460,7 @@ create table lease (
   invited              boolean default false not null,
   given                json,
   result_hash          bytea,
-  seen                 xid8,
+  seen                 pg_snapshot,
   excluded             text[] collate "C",
   constraint lease_pkey PRIMARY KEY (token),
   constraint lease_end CHECK ((((ended_at IS NULL) = (why IS NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
@@ -498,15 +498,15 @@ create table look_back (
   person               text collate "C" not null,
   first_at             timestamp with time zone not null,
   first_rank           bigint not null,
-  first_seen           xid8,
+  first_seen           pg_snapshot,
   since_rank           bigint not null,
-  seen                 xid8,
+  seen                 pg_snapshot,
   excluded             text[] collate "C" default '{}'::text[] not null,
   constraint look_back_pkey PRIMARY KEY (person)
 )
 with (fillfactor=70);
 comment on column look_back.since_rank is 'the start of what they completed last; what is earlier has been passed by';
-comment on column look_back.seen is 'unless an older transaction than this had not been seen when they were given that';
+comment on column look_back.seen is 'unless it came with a transaction that had not been seen when they were given that';
 comment on column look_back.excluded is 'or the call that was given it excluded that';
 
 create table member (

@@ -20,7 +20,7 @@ declare
   v_left task_pull[];
   v_ids text[];
   v_n integer;
-  v_seen xid8;
+  v_seen pg_snapshot;
   v_now timestamptz;
 begin
   perform pg_advisory_xact_lock(s.key) from (
@@ -50,7 +50,7 @@ begin
 
   while v_left <> '{}' loop
     -- before the choice, so that it saw all of what is older
-    v_seen := pg_snapshot_xmin(pg_current_snapshot());
+    v_seen := pg_current_snapshot();
     v_left := array(select (p.person, p.uid, p.token, p.excluded, p.explain,
                             first_task(p.person, p.excluded, v_now))::task_pull
                       from unnest(v_left) p);
@@ -76,7 +76,7 @@ end $$;
 
 -- Dispatches to each client the occurrence it chose, while stock lasts; the occurrences are locked. The dispatch keeps
 -- the parameters that the client was given, because the task may change before it is completed.
-create or replace function dispatch_tasks(p_pulls task_pull[], p_seen xid8)
+create or replace function dispatch_tasks(p_pulls task_pull[], p_seen pg_snapshot)
 returns table (person text, log_id text, given json, item item) language plpgsql as $$
 #variable_conflict use_column
 declare

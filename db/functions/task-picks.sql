@@ -14,12 +14,18 @@ declare
 begin
   select * into b from look_back where person = p_person;
   -- transactions are counted anew in a database that was restored from a dump
-  if b.seen > pg_snapshot_xmin(pg_current_snapshot()) then
+  if pg_snapshot_xmin(b.seen) > pg_snapshot_xmin(pg_current_snapshot()) then
     b.seen := null;
     b.first_seen := null;
   end if;
   return b;
 end $$;
+
+-- Whether something came with a transaction that had not been seen then.
+create or replace function came_after(p_by xid8, p_seen pg_snapshot) returns boolean
+language sql immutable parallel safe as $$
+  select not pg_visible_in_snapshot(p_by, p_seen)
+$$;
 
 -- The rank from which on a client looks through the stock of one of its executors.
 create or replace function task_floor(b look_back, p_queue text, p_joined_by xid8, p_now timestamptz) returns bigint
@@ -27,7 +33,7 @@ language plpgsql stable as $$
 declare
   v_oldest timestamptz;
 begin
-  if p_joined_by >= b.seen then return -9223372036854775808; end if;
+  if came_after(p_joined_by, b.seen) then return -9223372036854775808; end if;
   if b.seen is not null then return b.since_rank; end if;
   select p_now - make_interval(secs => max(lookback_seconds)) into v_oldest
     from task where queue = p_queue and state = 'active';
@@ -53,11 +59,12 @@ begin
     return case when i.available_at < p_now - v_lookback and (i.rank >= b.since_rank) is not true then 'tooOld' end;
   end if;
   if i.rank < b.first_rank and i.available_at < b.first_at - v_lookback
-    and (i.stocked_by >= b.first_seen or p_joined_by >= b.first_seen) is not true then
+    and (came_after(i.stocked_by, b.first_seen) or came_after(p_joined_by, b.first_seen)) is not true then
     return 'tooOld';
   end if;
-  return case when i.rank < b.since_rank and (i.stocked_by >= b.seen or p_joined_by >= b.seen) is not true
-                   and not is_excluded(i.id, b.excluded) then 'passed' end;
+  return case when i.rank < b.since_rank and not is_excluded(i.id, b.excluded)
+                   and (came_after(i.stocked_by, b.seen) or came_after(p_joined_by, b.seen)) is not true
+              then 'passed' end;
 end $$;
 
 -- The occurrence that a client gets next: first a blocking one that it has taken, until that is used up (S4.4). Then
@@ -95,7 +102,7 @@ begin
      (select (s.i).id, (s.i).rank, (s.i).seq from (
         select i from item i
          where i.kind = 'task' and i.queue = e.queue and i.state = 'ready' and i.capacity > 0
-           and i.stocked_by >= b.seen
+           and i.stocked_by >= pg_snapshot_xmin(b.seen)
         union all
         select i from unnest(b.excluded) as x (id)
          cross join lateral (select case when strpos(x.id, '/') > 0 then x.id else x.id || '/' end as first,

@@ -1,8 +1,6 @@
 import { addItems, settleItems } from '../../db/items.ts';
 import type { Mover } from '../../db/pool.ts';
 import type { ItemRow } from '../../db/statements.ts';
-import { eventually } from './eventually.ts';
-import type { TestSystem } from './system.ts';
 
 // Items by the statements that the API runs, without an API.
 
@@ -24,10 +22,4 @@ export const DECISION = { result: '1', hash: '00', subject: null, formVersion: n
 export function settle(db: Mover, held: Pick<ItemRow, 'id' | 'lease_id'>[]) {
   const settlements = held.map(({ id, lease_id }) => ({ ...DECISION, id, token: lease_id ?? '' }));
   return settleItems(db, 'ticket', settlements);
-}
-
-/** What has been added by now counts as seen: no transaction of that time, of any database here, is still open. */
-export async function settled(cell: TestSystem['cell']): Promise<void> {
-  const now = await cell('select pg_current_xact_id()::text');
-  await eventually(() => cell('select pg_snapshot_xmin(pg_current_snapshot()) > $1::xid8', [now]));
 }
