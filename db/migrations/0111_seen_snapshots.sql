@@ -4,4 +4,5 @@ alter table lease alter seen type pg_snapshot using (seen::text || ':' || seen::
 alter table look_back
   alter seen type pg_snapshot using (seen::text || ':' || seen::text || ':')::pg_snapshot,
   alter first_seen type pg_snapshot using (first_seen::text || ':' || first_seen::text || ':')::pg_snapshot;
-comment on column look_back.seen is 'unless it came with a transaction that had not been seen when they were given that';
+comment on column look_back.seen is
+  'unless it came with a transaction that had not been seen when they were given that';
