@@ -71,8 +71,8 @@ test('every folder that runs on a server is copied into the image', () => {
 
 /** Settings of the servers that `npm start` runs itself. */
 const NPM_START = ['DOCKET_DATA', 'DOCKET_CACHE', 'TEMPORAL_CLI', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT'];
-/** DOCKET_KEY is for commands; a server that listens on all addresses always asks for keys. */
-const OTHERS = [...NPM_START, 'DOCKET_KEY', 'DOCKET_AUTH'];
+/** DOCKET_URL and DOCKET_KEY are for commands; a server that listens on all addresses always asks for keys. */
+const OTHERS = [...NPM_START, 'DOCKET_URL', 'DOCKET_KEY', 'DOCKET_AUTH'];
 /** Read by OpenTelemetry's libraries themselves. */
 const TRACES = ['OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG'];
 const OF_LIBRARIES = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_SERVICE_NAME', ...TRACES];
