@@ -10,21 +10,30 @@ import { called } from './keys.ts';
 
 const STEP_MS = 500;
 
+interface Options {
+  /** Its kind and id, as `ticket/17`. */
+  item?: string;
+  person?: string;
+  reason: string;
+}
+
 /**
- * Erases an item, and prints what is kept elsewhere.
- * @param item its kind and id, as `ticket/17`
+ * Erases an item or the name of a person, and prints what is kept elsewhere.
  * @throws Misused for options that do not fit
  */
-export async function eraseCommand(config: Config, { item, reason }: { item: string; reason: string }): Promise<void> {
-  const [kind, ...id] = item.split('/');
-  const { data: wanted, error } = NewErasure.safeParse({ item: { kind, id: id.join('/') }, reason });
+export async function eraseCommand(config: Config, { item, ...options }: Options): Promise<void> {
+  const [kind, ...id] = item?.split('/') ?? [];
+  const { data: wanted, error } = NewErasure.safeParse({
+    ...options,
+    ...(kind && { item: { kind, id: id.join('/') } }),
+  });
   if (!wanted) throw new Misused(`--${error.issues[0]?.path.join('.')}: ${error.issues[0]?.message}`);
   await withStore(config, async (db) => {
     const call = { ...called(), operation: 'addErasure', path: '/v1/erasures', body: wanted };
     const add = async () => ({ status: 202, ...(await erasures.add({ db }, wanted, call.actor)) });
     const row = await done(db, (await adminLog.record({ db }, call, add)).id);
     console.log(`${row.items} items and ${row.events} events are erased. What is kept elsewhere:`);
-    for (const { what } of await erasures.remains(config, row)) console.log(`- ${what}`);
+    for (const { what } of await erasures.remains({ db, config }, row)) console.log(`- ${what}`);
   });
 }
 

@@ -214,14 +214,19 @@ function addKeys(program: Command): void {
 
 function addErase(program: Command): void {
   add(program, 'erase', async () => (await import('./erase.ts')).eraseCommand, {
-    summary: 'erase what is kept of an item, for good',
-    description: `Ends an open item, then erases its content, decision, result, notes and history, and says what
-is kept elsewhere. Ids, states, counts and times stay. Safe to repeat and to interrupt:
-processes that run carry on with it. See docs/guides/erasure.md.`,
+    summary: 'erase what is kept of an item, or the name of a person, for good',
+    description: `Ends an open item, then erases its content, decision, result, notes and history. Ids, states,
+counts and times stay. Of a person ends what they hold, removes their keys and places in lists,
+and replaces the name wherever it stands. Says what is kept elsewhere. Safe to repeat and to
+interrupt: processes that run carry on with it. See docs/guides/erasure.md.`,
     reads: DATABASE,
-    examples: [["docket erase --item ticket/report-17 --reason 'asked for by its author'", 'a ticket']],
+    examples: [
+      ["docket erase --item ticket/report-17 --reason 'asked for by its author'", 'a ticket'],
+      ["docket erase --person bob --reason 'has left'", 'a person'],
+    ],
   })
-    .requiredOption('--item <kind/id>', 'ticket/ID, job/ID, case/ID, task/ID or review/ID')
+    .option('--person <name>', 'a reviewer, juror, user, party or subject of keys')
+    .option('--item <kind/id>', 'ticket/ID, job/ID, case/ID, task/ID or review/ID')
     .requiredOption('--reason <text>', 'why: kept in the history of what is erased');
 }
 

@@ -1,12 +1,24 @@
 import { z } from '@hono/zod-openapi';
-import { Reason } from './common.ts';
+import { oneOf, Reason } from './common.ts';
 import { JobId } from './jobs.ts';
 import { KEPT_KINDS } from './kinds.ts';
+import { AnyName } from './names.ts';
 
 /** An item by its kind and id; of a task with all of its occurrences. */
 const ErasedItem = z.strictObject({ kind: z.enum(KEPT_KINDS), id: JobId });
 
-export const NewErasure = z.strictObject({ item: ErasedItem, reason: Reason }).openapi('NewErasure');
+export const NewErasure = z
+  .strictObject({
+    item: ErasedItem.optional(),
+    person: AnyName.optional().openapi({ description: 'A name: of a reviewer, juror or user, a party, or a key' }),
+    reason: Reason,
+  })
+  .refine((b) => (b.item === undefined) !== (b.person === undefined), {
+    message: 'give either item or person',
+    path: ['item'],
+  })
+  .openapi('NewErasure', oneOf('item', 'person'));
+export type NewErasure = z.infer<typeof NewErasure>;
 
 const State = z.enum(['running', 'done']);
 export const ErasureAnswer = z.object({ id: z.string(), state: State }).openapi('ErasureAnswer');

@@ -165,6 +165,21 @@ create table draft (
 );
 comment on table draft is 'drafts of decisions of tickets; only their writers see them';
 
+create table erased_exclusion (
+  stands_for           text collate "C" not null,
+  kind                 text collate "C" not null,
+  item_id              text collate "C" not null,
+  constraint erased_exclusion_pkey PRIMARY KEY (stands_for, kind, item_id)
+);
+comment on table erased_exclusion is 'open items that exclude somebody whose name was erased';
+
+create table erased_name (
+  stands_for           text collate "C" not null,
+  hash                 bytea not null,
+  constraint erased_name_pkey PRIMARY KEY (stands_for)
+);
+CREATE INDEX erased_name_hash ON public.erased_name USING btree (hash);
+
 create table erasure (
   id                   text collate "C" not null,
   seq                  bigint generated always as identity not null,
@@ -178,14 +193,32 @@ create table erasure (
   events               integer default 0 not null,
   created_at           timestamp with time zone default clock_timestamp() not null,
   finished_at          timestamp with time zone,
+  person               text collate "C",
+  stands_for           text collate "C",
+  place                integer default 0 not null,
+  block                bigint default 0 not null,
+  passes               integer default 0 not null,
+  again                boolean default false not null,
   constraint erasure_pkey PRIMARY KEY (id),
   constraint erasure_end CHECK (((state = 'done'::text) = (finished_at IS NOT NULL))),
+  constraint erasure_forgets CHECK (((state = 'running'::text) OR (person IS NULL))),
   constraint erasure_kind_check CHECK ((kind = ANY (ARRAY['ticket'::text, 'job'::text, 'case'::text, 'task'::text, 'review'::text]))),
   constraint erasure_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text]))),
-  constraint erasure_target CHECK (((kind IS NULL) = (item_id IS NULL)))
+  constraint erasure_target CHECK ((((kind IS NULL) = (item_id IS NULL)) AND ((kind IS NULL) = (stands_for IS NOT NULL))))
 );
 CREATE UNIQUE INDEX erasure_of_item ON public.erasure USING btree (kind, item_id) WHERE (state = 'running'::text);
+CREATE UNIQUE INDEX erasure_of_person ON public.erasure USING btree (person) WHERE (person IS NOT NULL);
 comment on column erasure."position" is 'how far it has come; null: it has not begun';
+comment on column erasure.person is 'the name that is replaced; null when that is done';
+comment on column erasure.place is 'of a person: the table that it has come to (erased_columns), and there the block';
+comment on column erasure.again is 'of a person: this pass has found the name';
+
+create table erasure_key (
+  one                  boolean default true not null,
+  key                  bytea not null,
+  constraint erasure_key_pkey PRIMARY KEY (one),
+  constraint erasure_key_one_check CHECK (one)
+);
 
 create table event (
   kind                 text collate "C" not null,

@@ -116,6 +116,12 @@ export interface ErasureRow {
   events: number;
   created_at: Date;
   finished_at: Date | null;
+  person: string | null;
+  stands_for: string | null;
+  place: number;
+  block: number;
+  passes: number;
+  again: boolean;
 }
 
 export interface ItemRow {
@@ -434,6 +440,9 @@ export interface Statements {
   add_erasure: { params: { id: string; kind: string; itemId: string; reason: string; actor: string }; row: ErasureRow };
   get_erasure: { params: { id: string }; row: ErasureRow };
   erasure_step: { params: {}; row: ItemRow; moves: true };
+  add_person_erasure: { params: { id: string; person: string; standsFor: string; reason: string; actor: string }; row: ErasureRow };
+  forget_names: { params: {}; row: { forget_names: unknown } };
+  excluded_by_hash: { params: { standsFor: string }; row: { n: number } };
   number_events: { params: { limit: number }; row: { numbered: number; newest: number } };
   feed_page: { params: { after: number; limit: number; bytes: number }; row: { seq: number; kind: Columns['event.kind']; item_id: string; no: number | null; event_seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
   follow_log: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; seq: number | null; type: string | null; actor: string | null; at: Date | null; shard: number | null; kind: Columns['item.kind'] | null; id: string | null; queue: string | null; state: Columns['item.state'] | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; optional: boolean | null }, Columns['follow_log.*']> };

@@ -5,7 +5,7 @@ import { answer, endpoint, ok } from '../endpoint.ts';
 
 export const addErasure = endpoint('addErasure', 'POST /v1/erasures', {
   tag: 'System',
-  summary: 'Erase what is kept of an item, for good; a skeleton stays',
+  summary: 'Erase what is kept of an item, or the name of a person wherever it stands, for good',
   roles: [],
   scope: 'unbound',
   body: NewErasure,
@@ -29,6 +29,6 @@ export const getErasure = endpoint('getErasure', 'GET /v1/erasures/{id}', {
   async handle({ ctx, params: { id } }) {
     const row = await erasures.find(ctx, id);
     const { state, items, events } = row;
-    return ok({ id, state, items, events, remains: await erasures.remains(ctx.config, row, ctx.client) });
+    return ok({ id, state, items, events, remains: await erasures.remains(ctx, row, ctx.client) });
   },
 });

@@ -49,7 +49,7 @@ begin
      cross join lateral (select * from item where kind = 'case' and id = x.id offset 0) i
       join case_file f on f.id = i.id
      where i.state = 'ready' and i.capacity > 0 and (i.deadline_at is null or i.deadline_at > p_now)
-       and not j.person = any (i.skipped) and may_judge(f, j) and case_exclusion(f, j) is null
+       and not j.persons && i.skipped and may_judge(f, j) and case_exclusion(f, j) is null
     union all select null from generate_series(1, p_free)) s;
   for n in 1 .. coalesce(cardinality(v_places), 0) loop
     v_id := case when v_places[n] is null then pick_new(c, j, p_shown, p_held, p_now)
@@ -106,7 +106,7 @@ begin
   return array(
     select i.id from case_file f cross join lateral (select * from item where kind = 'case' and id = f.id offset 0) i
      where f.court = c.name and f.gold is not null and i.state = 'ready' and f.id <> all (p_shown)
-       and not j.person = any (i.skipped) and case_exclusion(f, j) is null
+       and not j.persons && i.skipped and case_exclusion(f, j) is null
      order by random() limit 8);
 end $$;
 
@@ -123,18 +123,20 @@ begin
       where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.capacity > 0 and f.gold is null
         and i.rank >= v_from and i.capacity > cardinality(array_positions(p_held, i.id))
         and (i.deadline_at is null or i.deadline_at > p_now)
-        and i.id <> all (p_shown) and not j.person = any (i.skipped)
-        and not f.party_ids && j.ids and not j.person = any (f.party_persons)
-        and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+        and i.id <> all (p_shown) and not j.persons && i.skipped
+        and not f.party_ids && j.ids and not j.persons && f.party_persons
+        and not exists (
+          select from vote v where v.case_id = i.id and (v.person = any (j.persons) or v.juror = any (j.ids)))
       order by i.rank, i.seq limit 8)
     union all
     (select i.id from item i join case_file f on f.id = i.id
       where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.capacity > 0 and f.gold is null
         and i.rank < v_from and i.capacity > cardinality(array_positions(p_held, i.id))
         and (i.deadline_at is null or i.deadline_at > p_now)
-        and i.id <> all (p_shown) and not j.person = any (i.skipped)
-        and not f.party_ids && j.ids and not j.person = any (f.party_persons)
-        and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+        and i.id <> all (p_shown) and not j.persons && i.skipped
+        and not f.party_ids && j.ids and not j.persons && f.party_persons
+        and not exists (
+          select from vote v where v.case_id = i.id and (v.person = any (j.persons) or v.juror = any (j.ids)))
       order by i.rank, i.seq limit 8)
     limit 8);
 end $$;

@@ -242,7 +242,8 @@ begin
                             select min(l.expires_at) from lease l
                              where l.kind = 'case' and l.item_id = i.id and l.ended_at is null))
                           else i.wake_at end,
-           event_seq = i.event_seq + n.versioned::integer, last_event = 'changed', last_actor = 'system',
+           event_seq = i.event_seq + n.versioned::integer, last_event = case when n.versioned then 'changed' end,
+           last_actor = 'system',
            last_data = json_build_object('deadlineAt', n.deadline_at, 'inviting', n.lacks_jurors)
       from found n
      where i.kind = 'case' and i.id = n.id

@@ -135,7 +135,7 @@ begin
   v_free := array(
     select s.n from unnest(v_ids, p_persons) with ordinality as s (id, person, n)
       join item i on i.kind = q.kind and i.id = s.id
-     where s.person = any (i.exclude) or s.person = any (i.skipped));
+     where known_as(s.person) && (i.exclude || i.skipped));
   if v_free = '{}' then return v_ids; end if;
   foreach v_number in array v_free loop v_ids[v_number] := null; end loop;
   for v_number in 1 .. cardinality(p_persons) loop
@@ -155,6 +155,7 @@ create or replace function head_of_queue(
 ) returns text[] language plpgsql as $$
 declare
   v_ids text[];
+  v_names text[] := known_as(p_person);
   v_now timestamptz := clock_timestamp();
 begin
   if p_skills <> '{}' then return pick_skilled(p_kind, p_queue, p_person, p_skills, p_count, p_but, v_now); end if;
@@ -162,7 +163,7 @@ begin
     select id, rank, seq from item
      where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = '' and rules_due_at is null
        and (deadline_at is null or deadline_at > v_now) and id <> all (p_but)
-       and (p_person is null or not (p_person = any (exclude) or p_person = any (skipped)))
+       and (p_person is null or not (v_names && exclude or v_names && skipped))
      order by rank, seq
      limit p_count
        for update skip locked)
@@ -199,6 +200,7 @@ declare
   v_ids text[];
   v_seen integer;
   v_depth integer := p_count;
+  v_names text[] := known_as(p_person);
 begin
   loop
     with recursive key (requires_key) as (
@@ -214,7 +216,7 @@ begin
         select id, rank, seq from item i
          where i.kind = p_kind and i.queue = p_queue and i.state = 'ready' and i.requires_key = key.requires_key
            and (deadline_at is null or deadline_at > p_now) and rules_due_at is null and id <> all (p_but)
-           and (p_person is null or not (p_person = any (exclude) or p_person = any (skipped)))
+           and (p_person is null or not (v_names && exclude or v_names && skipped))
          order by rank, seq limit v_depth) h
        where key.requires_key is not null
          and (key.requires_key = '' or string_to_array(key.requires_key, ',') <@ p_skills)

@@ -18,8 +18,9 @@ begin
                        else r.agreed >= c.bar_agreement * r.judged end;
   end if;
   return row(v_person,
-             array(select id from juror where court = c.name and list = c.list and person = v_person) || p_juror,
-             coalesce(v_eligible, false), v_newcomer)::juror_seen;
+             array(select k from (select id from juror where court = c.name and list = c.list and person = v_person
+                                  union all select p_juror) a cross join lateral unnest(known_as(a.id)) k),
+             coalesce(v_eligible, false), v_newcomer, known_as(v_person))::juror_seen;
 end $$;
 
 -- Whether the court admits this person to this case: newcomers of a court of proven jurors prove themselves on gold.
@@ -31,8 +32,8 @@ $$;
 -- parties and jurors are one namespace, so a party's other accounts are found in the list.
 create or replace function case_exclusion(f case_file, j juror_seen) returns text language plpgsql stable as $$
 begin
-  if f.party_ids && j.ids or j.person = any (f.party_persons) then return 'conflict_of_interest'; end if;
-  if exists (select from vote where case_id = f.id and (person = j.person or juror = any (j.ids))) then
+  if f.party_ids && j.ids or j.persons && f.party_persons then return 'conflict_of_interest'; end if;
+  if exists (select from vote where case_id = f.id and (person = any (j.persons) or juror = any (j.ids))) then
     return 'already_voted';
   end if;
   return null;
@@ -123,7 +124,7 @@ declare
   v_ended text[] := '{}';
 begin
   for x in
-    select l, f, (s.person, s.ids, s.admitted, s.newcomer)::juror_seen as j from unnest(p_seen) as s
+    select l, f, (s.person, s.ids, s.admitted, s.newcomer, s.persons)::juror_seen as j from unnest(p_seen) as s
       join lease l on l.kind = 'case' and l.queue = c.name and l.slot = any (s.ids || s.person) and l.ended_at is null
       join case_file f on f.id = l.item_id order by l.item_id
   loop
@@ -271,10 +272,10 @@ begin
   j := juror_seen(c, p_juror, p_juror);
   return query
   with waiting as materialized (
-    select i.capacity, j.person = any (i.skipped) as skipped,
-           f.party_ids && j.ids or j.person = any (f.party_persons) as party,
-           exists (
-             select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids))) as voted
+    select i.capacity, j.persons && i.skipped as skipped,
+           f.party_ids && j.ids or j.persons && f.party_persons as party,
+           exists (select from vote v where v.case_id = i.id
+                      and (v.person = any (j.persons) or v.juror = any (j.ids))) as voted
       from item i join case_file f on f.id = i.id
      where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
   select count(*) filter (where w.capacity <= 0)::integer, count(*) filter (where w.voted)::integer,

@@ -23,8 +23,10 @@ begin
   end if;
 
   if new.event_seq = old.event_seq and new.state = old.state then
-    -- it has no line
-    new.last_event := old.last_event; new.last_actor := old.last_actor; new.last_data := old.last_data;
+    if new.last_event is null then
+      -- the statement has a line for others of its rows only
+      new.last_event := old.last_event; new.last_actor := old.last_actor; new.last_data := old.last_data;
+    end if;
     return new;
   end if;
   if new.event_seq = old.event_seq or not is_transition(new.kind, old.state, new.last_event, new.state) then

@@ -31,7 +31,11 @@ begin
   select * into e from erasure where state = 'running' order by random() limit 1 for update skip locked;
   if not found then return; end if;
   return next null::item;
-  return query select * from erase_item(e);
+  if e.kind is null then
+    return query select * from erase_person(e);
+  else
+    return query select * from erase_item(e);
+  end if;
 end $$;
 
 -- Ends the item, then erases it: a task's occurrences a hundred at a time, the history some thousand lines at a time.

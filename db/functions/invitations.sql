@@ -103,10 +103,11 @@ language plpgsql stable set enable_hashjoin = off set enable_mergejoin = off as 
 begin
   return array(
     select i.id from item i join case_file f on f.id = i.id
-     where i.kind = 'case' and i.queue = c.name and i.lacks_jurors and not j.person = any (i.skipped)
-       and not f.party_ids && j.ids and not j.person = any (f.party_persons)
+     where i.kind = 'case' and i.queue = c.name and i.lacks_jurors and not j.persons && i.skipped
+       and not f.party_ids && j.ids and not j.persons && f.party_persons
        and not exists (select from lease l where l.kind = 'case' and l.item_id = i.id and l.slot = j.person)
-       and not exists (select from vote v where v.case_id = i.id and (v.person = j.person or v.juror = any (j.ids)))
+       and not exists (
+         select from vote v where v.case_id = i.id and (v.person = any (j.persons) or v.juror = any (j.ids)))
      order by i.rank, i.seq limit 8);
 end $$;
 
@@ -213,7 +214,8 @@ begin
     return false;
   end if;
   j := juror_seen(c, p_juror, p_person);
-  return may_judge(f, j) and case_exclusion(f, j) is null and live_holds(c, j.ids || p_person) < c.invites_open;
+  return not j.persons && p_skipped and may_judge(f, j) and case_exclusion(f, j) is null
+     and live_holds(c, j.ids || p_person) < c.invites_open;
 end $$;
 
 -- Locks a juror who may be invited. Returns the person, or null where another call has locked them: try another juror.

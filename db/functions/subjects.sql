@@ -28,7 +28,7 @@ begin
       join item d on d.kind = 'ticket' and d.id = p.id and d.state = 'settled'
       join queue q on q.kind = 'ticket' and q.name = d.queue and q.sync = 'subject'
       join item o on o.subject = d.subject and o.queue = d.queue and o.ended_at is null
-     where not d.ended_by = any (o.exclude) and o.requires <@ d.requires and o.rules_due_at is null
+     where not known_as(d.ended_by) && o.exclude and o.requires <@ d.requires and o.rules_due_at is null
        and (o.deadline_at is null or o.deadline_at > clock_timestamp()) and fits_review(o.callback, d.result)
      order by o.id, p.no)
   update item i

@@ -47,7 +47,8 @@ begin
                              then next_escalation(n.escalations, i.first_available_at, n.escalated_seconds)
                              else i.escalates_at end,
          delivery_pending = n.final and n.tell,
-         event_seq = i.event_seq + (n.act <> 'stepped')::integer, last_event = n.act, last_actor = 'system',
+         event_seq = i.event_seq + (n.act <> 'stepped')::integer, last_event = nullif(n.act, 'stepped'),
+         last_actor = 'system',
          last_data = case n.act
            when 'reclaimed' then json_build_object('reviewer', i.holder, 'expiredAt', iso_time(i.expires_at))
            when 'dead'      then json_build_object('reviewer', i.holder, 'attempts', i.attempts)

@@ -13,7 +13,7 @@ const NOT_MOVED = new Set(['schema_step', 'schema_edition', 'schema_function', '
 /** All tables whose rows a dump has. */
 export const MOVED: string[] = named('table').filter((name) => !NOT_MOVED.has(name));
 /** Tables with rows in a database that nothing was put into: made by migrations, or by processes that only run. */
-export const NEVER_EMPTY = ['feed_state', 'log_shard', 'reconciliation', 'sample_state'];
+export const NEVER_EMPTY = ['erasure_key', 'feed_state', 'log_shard', 'reconciliation', 'sample_state'];
 
 /**
  * Values with a meaning on one server only, and their replacements in a dump: numbers of transactions, which every server

@@ -9,3 +9,14 @@ select * from erasure where id = :id;
 -- name: erasure_step
 -- moves
 select * from erasure_step();
+
+-- name: add_person_erasure
+select * from add_person_erasure(:id, :person, :standsFor, :reason, :actor);
+
+-- name: forget_names
+select forget_names();
+
+-- name: excluded_by_hash
+-- not null: n
+-- Open items from which the erased name is excluded by its hash.
+select count(*)::integer as n from erased_exclusion where stands_for = :standsFor;

@@ -132,9 +132,9 @@ select a.queue, r.* from unnest(:queues::text[]) as a (queue) cross join lateral
       as delayed,
     (select count(*) from (select 1 from item where kind = :kind and queue = a.queue and state = 'held'
                               and holder <> :person limit 1000) s)::integer as held,
-    (select count(*) from waiting where :person = any (exclude))::integer as excluded,
+    (select count(*) from waiting where (select known_as(:person)) && exclude)::integer as excluded,
     (select count(*) from waiting where not requires <@ :skills::text[])::integer as skills,
-    (select count(*) from waiting where :person = any (skipped))::integer as skipped,
+    (select count(*) from waiting where (select known_as(:person)) && skipped)::integer as skipped,
     coalesce((select case when q.paused then (select count(*) from waiting) else 0 end from q), 0)::integer as paused,
     coalesce((select case when mine.n >= q.max_held then mine.n else 0 end from q, mine), 0)::integer as max_held,
     extract(epoch from least(
@@ -165,5 +165,5 @@ select {shown_ticket}, body is null as advanced from claim_next(:kind, :id, :tok
 select count(*)::integer as n from (
   select 1 from item i, (select rank, seq from item where kind = :kind and id = :id) mine
    where i.kind = :kind and i.queue = :queue and i.state = 'ready' and (i.rank, i.seq) < (mine.rank, mine.seq)
-     and i.requires <@ :skills::text[] and not (:person = any (i.exclude) or :person = any (i.skipped))
+     and i.requires <@ :skills::text[] and not (select known_as(:person)) && (i.exclude || i.skipped)
    limit 1000) s;

@@ -27,7 +27,8 @@ update item i
    set priority = c.priority, requires = c.requires, ruled = c.rules, rules_due_at = null,
        base_priority = coalesce(i.base_priority, i.priority), base_requires = coalesce(i.base_requires, i.requires),
        rank = item_rank(i.kind, c.priority, i.first_available_at, c.level_seconds, i.front),
-       event_seq = i.event_seq + c.moved::integer, last_event = 'changed', last_actor = 'system',
+       event_seq = i.event_seq + c.moved::integer, last_event = case when c.moved then 'changed' end,
+       last_actor = 'system',
        last_data = json_build_object(
          'changed', json_strip_nulls(json_build_object(
            'priority', case when c.priority <> i.priority then c.priority end,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { KEPT_KINDS } from '../../contract/kinds.ts';
+import type { NewErasure } from '../../contract/erasures.ts';
+import { only } from '../../db/pool.ts';
 import type { ErasureRow } from '../../db/statements.ts';
 import type { Config } from '../../runtime/config.ts';
 import { Repeating } from '../../runtime/repeating.ts';
@@ -8,11 +9,6 @@ import { type Context, perContext } from '../shared/context.ts';
 import { found } from '../shared/problems.ts';
 import { newId } from '../shared/tokens.ts';
 import { describeNamespace } from './reconciler.ts';
-
-interface Wanted {
-  item: { kind: (typeof KEPT_KINDS)[number]; id: string };
-  reason: string;
-}
 
 const rounds = perContext((ctx) => {
   const stopping = new AbortController();
@@ -24,7 +20,13 @@ const rounds = perContext((ctx) => {
  * Asks for an erasure, which processes then carry out. Asked for again, it is the same one.
  * @throws Problem `not_found`
  */
-export async function add({ db }: Pick<Context, 'db'>, { item, reason }: Wanted, actor: string): Promise<ErasureRow> {
+export async function add(
+  { db }: Pick<Context, 'db'>,
+  { item, person = '', reason }: NewErasure,
+  actor: string,
+): Promise<ErasureRow> {
+  const standsFor = `erased-${newId()}`;
+  if (!item) return only(await db.run('add_person_erasure', { id: newId(), person, standsFor, reason, actor }));
   const { kind, id: itemId } = item;
   return found(
     await db.run('add_erasure', { id: newId(), kind, itemId, reason, actor }),
@@ -50,21 +52,30 @@ export async function carryOut({ db }: Pick<Context, 'db'>, signal?: AbortSignal
   while (!signal?.aborted) {
     const began = performance.now();
     const rows = await db.move('erasure_step', {}, { moved: (all) => all.filter(({ id }) => id !== null) });
-    if (rows.length === 0) return;
+    if (rows.length === 0) break;
     await sleep(performance.now() - began, undefined, { signal }).catch(() => {});
   }
+  await db.run('forget_names');
 }
 
 /**
- * What is kept outside of the database, and until when; null: as long as somebody keeps it.
+ * What is kept elsewhere, and until when; null: as long as somebody keeps it.
  * @param client without one Temporal is not asked
  */
-export async function remains({ archive }: Pick<Config, 'archive'>, { finished_at }: ErasureRow, client?: Client) {
+export async function remains(
+  { db, config: { archive } }: { db: Context['db']; config: Pick<Config, 'archive'> },
+  { finished_at, stands_for: standsFor }: ErasureRow,
+  client?: Client,
+) {
+  const [by] = standsFor === null ? [] : await db.run('excluded_by_hash', { standsFor });
   const ttl = client && (await describeNamespace(client))?.config?.workflowExecutionRetentionTtl?.seconds;
   const known = finished_at !== null && ttl != null;
   const until = known ? new Date(finished_at.getTime() + Number(ttl) * 1_000).toISOString() : null;
   return [
     { what: 'histories and memos of workflows in Temporal, which have names and ids, for its retention', until },
+    ...(by && by.n > 0
+      ? [{ what: `a keyed hash of the name, which excludes it from ${by.n} items until these have ended`, until: null }]
+      : []),
     ...(archive ? [{ what: 'what retention has written to the archive', until: null }] : []),
     { what: 'exports and other copies of the feed, what receivers were sent, logs of processes', until: null },
     { what: 'dumps and backups of the database', until: null },

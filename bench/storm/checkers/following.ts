@@ -27,7 +27,7 @@ export const feed: Checker = (history) => {
 };
 
 /** An item's lines are numbered without a gap, and none comes after its end but those about its callback. */
-const AFTER_END = new Set(['delivered', 'delivery_failed', 'refused', 'noted']);
+const AFTER_END = new Set(['delivered', 'delivery_failed', 'refused', 'noted', 'erased']);
 export const log: Checker = (history) => {
   const found: string[] = [];
   const ended = new Set(['decided', 'invalidated', 'expired', 'dead', 'finished', 'deleted']);

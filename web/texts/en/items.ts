@@ -81,6 +81,7 @@ export const items = {
     wasted: 'Vote wasted',
     delivered: 'Delivered to its callback',
     delivery_failed: 'Delivery failed for good',
+    erased: 'Erased',
     noted: 'A note',
     refused: "An operator's command was refused",
     parked: 'Parked: its next step fails',

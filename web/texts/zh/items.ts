@@ -80,6 +80,7 @@ export const items: Texts['items'] = {
     wasted: '投票浪费',
     delivered: '已送达回调地址',
     delivery_failed: '投递最终失败',
+    erased: '已抹除',
     noted: '备注',
     refused: '操作员的命令被拒绝',
     parked: '停滞：下一步失败',

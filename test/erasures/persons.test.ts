@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { eventually, insist, type Json, numbered } from '../support/client.ts';
+import { testDoctor } from '../support/doctor.ts';
+import { erased, tablesWith } from '../support/erasures.ts';
+import { createKey } from '../support/keys.ts';
+import { expectProblem } from '../support/problems.ts';
+import { startTestSystem } from '../support/system.ts';
+
+const system = await startTestSystem();
+const { api, running, sql } = system;
+const { tickets, jobs, cases, tasks, reviews } = api;
+const doctor = testDoctor(system);
+
+/** Erases a person, and looks for the name in all of the database. */
+async function gone(person: string): Promise<Json> {
+  expect(await tablesWith(system, person)).not.toEqual({});
+  const done = await erased(api, { person }, 40_000);
+  expect(await tablesWith(system, person)).toEqual({});
+  await eventually(async () => (await doctor.broken({ deep: true })).length === 0);
+  return done;
+}
+
+test('S0.6 S0.10 a reviewer: what they decided, released and wrote has another name, what they hold ends, their keys go', async () => {
+  const name = 'QqReviewerQq';
+  await tickets.configure('desk', { maxHeld: 9 });
+  for (const id of numbered(6, 'p-')) await tickets.add('desk', { id, body: 1, subject: name });
+  const claim = () => tickets.claimOne('desk', name);
+  const first = await claim();
+  insist(await tickets.decide(first, { ok: true }), 'decide', 200);
+  insist(await tickets.withToken(await claim(), 'release', { reason: 'later' }), 'release', 200);
+  insist(await tickets.withToken(await claim(), 'release', { skip: true }), 'skip', 200);
+  insist(await api.post(`/v1/tickets/${first.id}/notes`, { text: 'hm', reviewer: name }), 'note', 201);
+  const held = await claim();
+  insist(await api.put(`/v1/tickets/${held.id}/draft`, { token: held.lease.token, draft: { a: 1 } }), 'draft', 204);
+  const { key } = await createKey(running.ctx.db, { name, role: 'reviewer', subject: name });
+  await jobs.job('add', { topic: 'desk', id: 'by-them', body: 1 });
+  const done = await gone(name);
+  expect(done).toMatchObject({ state: 'done', items: expect.any(Number), events: expect.any(Number) });
+  const { decidedBy, subject } = await tickets.ticket(first.id);
+  expect(decidedBy).toMatch(/^erased-./);
+  expect(subject).toBe(decidedBy);
+  expect((await tickets.events(first.id)).filter(({ actor }) => actor === decidedBy).length).toBeGreaterThan(1);
+  expect(await tickets.ticket(held.id)).toMatchObject({ state: 'waiting' });
+  expect(await tickets.decide(held, 1)).toMatchObject({ status: 409, body: { code: 'lease_lost', reason: 'revoked' } });
+  expect((await api.as(key).get('/v1/queues')).status).toBe(401);
+});
+
+test('S0.6 S2.3 who was excluded stays excluded under a new key of the same name, until the items have ended', async () => {
+  const name = 'QqExcludedQq';
+  await tickets.configure('hidden', {});
+  await tickets.add('hidden', { id: 'x-1', body: 1, exclude: [name] });
+  await tickets.add('hidden', { id: 'x-2', body: 1, requires: ['s'], exclude: [name] });
+  await cases.court('jury', { options: ['yes', 'no'], votesToWin: 2 });
+  await cases.jurors('jury', [name, 'other']);
+  await cases.addCase('jury', { id: 'c-party', parties: [{ id: name }] });
+  await cases.addCase('jury', { id: 'c-voted' });
+  const { id, token } = await cases.claimed('jury', name);
+  expect(id).toBe('c-voted');
+  await cases.voted(id, token, 'yes');
+  const done = await gone(name);
+  const byHash = ({ what }: Json) => what.includes('keyed hash');
+  expect(done.remains.find(byHash).what).toContain('4 items');
+  const [standsFor] = (await tickets.ticket('x-1')).exclude;
+  expect(standsFor).toMatch(/^erased-./);
+  // the same name comes back
+  await cases.jurors('jury', [name, 'other']);
+  const skilled = { skills: ['s'] };
+  for (const more of [{}, skilled]) expect((await tickets.claim('hidden', name, more)).tickets).toEqual([]);
+  expect((await tickets.claim('hidden', name)).reasons).toMatchObject({ excluded: 2 });
+  const nothing = await cases.claim('jury', name);
+  expect(nothing).toMatchObject({ case: null, reasons: { party: 1, voted: 1 } });
+  expect((await tickets.claim('hidden', 'somebody', skilled)).tickets).toHaveLength(1);
+  for (const item of ['tickets/x-1', 'tickets/x-2', 'cases/c-party', 'cases/c-voted'])
+    insist(await api.post(`/v1/${item}/invalidate`, { reason: 'over' }), 'invalidate', 200);
+  const { id: erasure } = insist(await api.post('/v1/erasures', { person: 'Nobody', reason: 'r' }), 'erasure', 202);
+  await eventually(async () => (await api.get(`/v1/erasures/${erasure}`)).body.state === 'done');
+  await eventually(async () => (await sql('select from erased_name where stands_for = $1', [standsFor])).length === 0);
+});
+
+test('S2.1 S4.3 a juror with an invitation, a user with a dispatch and a queue of their own, an auditor', async () => {
+  const name = 'QqJurorQq';
+  const assign = { jurors: 1, answerSeconds: 600 };
+  await cases.openCourt('called', { votesToWin: 1, mode: 'assign', assign }, [name], ['called-1']);
+  await eventually(async () => (await cases.invitations(name)).length === 1);
+  await tasks.addTemplate('plain');
+  await tasks.putGroup('team', [name, 'mate']);
+  await tasks.addTask({ id: 'own', executor: `uid_${name}` });
+  await tasks.addTask({ id: 'shared', executor: 'gid_team' });
+  await tasks.completed(name, (await tasks.next(name)).logId);
+  await tasks.next(name);
+  const { key } = await createKey(running.ctx.db, { name, role: 'producer' });
+  await reviews.put('told', { text: { status: 1 } });
+  insist(
+    await api.as(key).post('/v1/reviews/told/callbacks', { kind: 'text', status: 2, waitSeconds: 60 }),
+    'call',
+    200,
+  );
+  await gone(name);
+  expect(await cases.oneCase('called-1')).toMatchObject({ holds: 0 });
+  expect((await tasks.next('mate')).task).toMatchObject({ id: 'shared' });
+  expect((await api.as(key).get('/v1/reviews/told')).status).toBe(401);
+});
+
+test('S0.10 fifty at once are one erasure, and the request drops the name', async () => {
+  const name = 'QqManyQq';
+  await tickets.add('desk', { id: 'many', body: 1, exclude: [name] });
+  const all = await Promise.all(
+    numbered(50, '').map(async () =>
+      insist(await api.post('/v1/erasures', { person: name, reason: 'r' }), 'erase', 202),
+    ),
+  );
+  await eventually(async () => Object.keys(await tablesWith(system, name)).length === 0, 40_000);
+  // those that came when it was done are another
+  expect(new Set(all.map(({ id }) => id)).size).toBeLessThanOrEqual(2);
+  for (const bad of [{ reason: 'r' }, { item: { kind: 'ticket', id: 'x' }, person: name, reason: 'r' }])
+    expectProblem(await api.post('/v1/erasures', bad), 'invalid_request', 422);
+});
