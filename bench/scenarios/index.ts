@@ -201,7 +201,7 @@ export const scenarios: Record<string, Scenario> = {
     title: '21 · From a SQL transaction by the outbox',
     note:
       'A database of the caller’s on the same server, one follower beside API, worker and Temporal. From the begin of a transaction that adds a job and commits, to its receipt by one of 16 consumers as in part 9, ' +
-      'so begin, add, commit, the follower’s call and the pop are all in it: a job can be claimed before. Beside an open transaction: one of the caller’s database that has read something and stays open for all of it, so that no ' +
+      'so begin, add, commit, the follower’s call and the pop are all in it: a job can be claimed before. Beside it the same jobs added by one HTTP call each, in turn on the same system. Beside an open transaction: one of the caller’s database that has read something and stays open for all of it, so that no ' +
       'row that the follower deletes can be removed; the size is that of all parts of the outbox at the end. Many at once: one transaction with all rows, until the follower has deleted the last.',
     run: outbox,
   },

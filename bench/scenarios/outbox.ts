@@ -29,24 +29,29 @@ export async function outbox(lab: Lab, report: Report): Promise<void> {
   try {
     await warmUp(docket.http, WARM_SECONDS);
     await drained(lab);
-    const what = 'transaction → received';
-    const quiet = await offered(adding(docket, pool), seconds, QUIET_PER_SECOND);
-    report.add({ what: `${what} at ${QUIET_PER_SECOND}/s`, figure: figureOf(quiet), ...target(quiet) });
-    const alone = await offered(adding(docket, pool), seconds);
-    report.add({ what: `${what} at ${PER_SECOND}/s`, figure: figureOf(alone), ...target(alone) });
+    const measure = async (perSecond: number, name = '') => {
+      const overHttp = await offered(docket.http, seconds, perSecond);
+      const took = await offered(adding(docket, pool), seconds, perSecond);
+      report.add({
+        what: `transaction → received at ${perSecond}/s${name}`,
+        figure: figureOf(took),
+        rival: `added over HTTP: ${figureOf(overHttp)}`,
+        ratio: quantile(took, 0.99) / quantile(overHttp, 0.99),
+        measured: { value: quantile(took, 0.99), unit: 'ms p99' },
+        target: { most: 50 },
+      });
+      return took.length;
+    };
+    await measure(QUIET_PER_SECOND);
+    await measure(PER_SECOND);
     const open = await pool.connect();
     await open.query('begin isolation level repeatable read');
     await open.query('select count(*) from pg_class');
-    const beside = await offered(adding(docket, pool), seconds);
+    const added = await measure(PER_SECOND, ', beside an open transaction');
     const { bytes } = (await pool.query<{ bytes: number }>(SIZE)).rows[0] ?? { bytes: 0 };
     await open.query('rollback');
     open.release();
-    report.add({
-      what: `${what} at ${PER_SECOND}/s, beside an open transaction`,
-      figure: figureOf(beside),
-      ...target(beside),
-    });
-    const figure = `${short(bytes / 1024 ** 2)} MB after ${beside.length.toLocaleString('en-US')} rows`;
+    const figure = `${short(bytes / 1024 ** 2)} MB after ${added.toLocaleString('en-US')} rows`;
     report.add({ what: 'size of the outbox then', figure });
     const took = await manyAtOnce(pool, rows);
     report.add({ what: `${rows.toLocaleString('en-US')} rows at once`, figure: `${short(rows / took)} a second` });
@@ -87,8 +92,3 @@ async function manyAtOnce(pool: pg.Pool, rows: number): Promise<number> {
 
 const figureOf = (took: number[]) =>
   `p50 ${ms(quantile(took, 0.5))}, p99 ${ms(quantile(took, 0.99))}, at most ${ms(Math.max(...took))}`;
-
-const target = (took: number[]) => ({
-  measured: { value: quantile(took, 0.99), unit: 'ms p99' },
-  target: { most: 50 },
-});
