@@ -1,6 +1,7 @@
 import type { Lab } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { apiCpu } from './api-cpu.ts';
+import { beats } from './beats.ts';
 import { capacity } from './capacity.ts';
 import { cases } from './cases.ts';
 import { claims } from './claims.ts';
@@ -204,5 +205,12 @@ export const scenarios: Record<string, Scenario> = {
       'so begin, add, commit, the follower’s call and the pop are all in it: a job can be claimed before. Beside it the same jobs added by one HTTP call each, in turn on the same system. Beside an open transaction: one of the caller’s database that has read something and stays open for all of it, so that no ' +
       'row that the follower deletes can be removed; the size is that of all parts of the outbox at the end. Many at once: one transaction with all rows, until the follower has deleted the last.',
     run: outbox,
+  },
+  beats: {
+    title: '22 · Beats: from one hand-out to the next by one call',
+    note:
+      'Each caller holds one item, ends it and gets the next by the same call and commit; beside it the same by two calls, and pg-boss’s fetch → complete from short queues, ' +
+      'its best case. The queue with skills has a form, too: each ticket asks for a skill, each caller has it, and each decision is checked.',
+    run: beats,
   },
 };
