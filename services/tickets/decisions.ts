@@ -9,6 +9,7 @@ import { share, sharePerGroup } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { Problem } from '../shared/problems.ts';
 import { contentHash, isSettledBy, newToken } from '../shared/tokens.ts';
+import { expected, noteSettings } from './expected.ts';
 import { type Attempted, findAttempted, rejection } from './leases.ts';
 import { decideSubjects } from './subjects.ts';
 import { countHandOut, type Handed } from './tickets.ts';
@@ -50,8 +51,7 @@ export async function decide(ctx: Context, wanted: Decision): Promise<Decided> {
   const { id, token, decision, subject, version: seen = null } = wanted;
   const hash = contentHash(decision);
   const result = JSON.stringify(decision);
-  let formVersion: number | null = null;
-  let syncs = false;
+  let { formVersion, syncs } = await expected(ctx, token, decision);
   for (let tries = 1; ; tries++) {
     const settlement = { id, token, result, hash, subject, formVersion, seen };
     const settled = await settle(ctx, settlement, wanted, syncs);
@@ -65,6 +65,7 @@ export async function decide(ctx: Context, wanted: Decision): Promise<Decided> {
     if (seen !== null && found.content_version !== null && found.content_version > seen) throw changed(found);
     // with a live lease and what was seen, only the queue's settings are in the way; they may change meanwhile
     const queue = await queues.get(ctx, 'ticket', found.queue);
+    noteSettings(ctx, queue);
     formVersion = await fitForm(ctx, found, queue, decision);
     syncs = queue?.sync === 'subject';
   }

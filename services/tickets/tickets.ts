@@ -10,6 +10,7 @@ import { sharePerGroup, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { addOnce, found, invalid, Problem, sameContent } from '../shared/problems.ts';
 import { contentHash, newId, newToken } from '../shared/tokens.ts';
+import { noteLease } from './expected.ts';
 
 /** A ticket that a claim or a decision hands to its caller. */
 export interface Handed {
@@ -163,7 +164,9 @@ const granted = (tokens: string[]) => {
 };
 
 /** Counts a ticket that was not handed out before. */
-export function countHandOut({ metrics, tracing }: Context, item: ShownTicket): void {
+export function countHandOut(ctx: Context, item: ShownTicket): void {
+  const { metrics, tracing } = ctx;
+  noteLease(ctx, item);
   metrics.handedOut('ticket', item.queue, waitedSeconds(item));
   tracing?.saw('ticket', item.id);
 }

@@ -4,7 +4,7 @@ import { type Json, repeat, walk } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, keyed } = await startTestSystem();
+const { api, keyed, sql } = await startTestSystem();
 const { add, addHeld, claimOne, configure, decide, eventTypes, ticket, withToken } = api.tickets;
 
 const note = (id: string, body: object, client = api) => client.post(`/v1/tickets/${id}/notes`, body);
@@ -85,6 +85,25 @@ async function heldWith(queue: string, form: object) {
   await configure(queue, { form });
   return addHeld(queue, queue);
 }
+
+test('S0.8 a decision is checked against the form of its moment, whatever this process knew before', async () => {
+  const form = (word: string) => ({ type: 'object', required: [word] });
+  await configure('moved', { form: form('a') });
+  for (const n of [1, 2, 3, 4, 5]) await add('moved', { id: `moved-${n}` });
+  /** Decides the next one, after another process has changed the form. */
+  const decided = async (decision: object, changed?: object | null) => {
+    const held = await claimOne('moved', 'anna');
+    const set = `update queue set form = $1, settings_version = nextval('item_version') where name = 'moved'`;
+    if (changed !== undefined) await sql(set, [changed]);
+    return (await decide(held, decision)).status;
+  };
+  for (const _ of [1, 2]) expect(await decided({ a: 1 })).toBe(200);
+  expect(await decided({ b: 1 }, form('b'))).toBe(200);
+  expect(await decided({ b: 1 }, form('c'))).toBe(422);
+  expect(await decided({ z: 1 })).toBe(422);
+  expect(await decided({ c: 1 })).toBe(200);
+  expect(await decided({ z: 1 }, null)).toBe(200);
+});
 
 test('S0.8 a form whose pattern makes other engines backtrack is checked in linear time', async () => {
   const held = await heldWith('pattern', { type: 'string', pattern: '^(\\w+\\s?)*$' });
