@@ -59,7 +59,6 @@ export async function outbox(lab: Lab, report: Report): Promise<void> {
     await follower.stop();
     await docket.stop();
     await pool.end();
-    await lab.sql(`drop database ${DATABASE} with (force)`);
   }
 }
 
