@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Name } from '../../contract/names.ts';
+import { NewName } from '../../contract/names.ts';
 import { Wire } from '../beanstalkd/wire.ts';
 import { eventually, type Json } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -174,7 +174,7 @@ test(`S3.2 S3.8 ${RUNS} random ids and topics: added, read, popped and finished 
     .map((all) => all.join(''))
     .filter((all) => !/^\.{1,2}$/.test(all));
   const hinted = fc.oneof(name, fc.stringMatching(/^[%/#?+.:\\ ]{3,12}$/));
-  const topics = hinted.filter((topic) => Name.safeParse(topic).success);
+  const topics = hinted.filter((topic) => NewName.safeParse(topic).success);
   let n = 0;
   await fc.assert(
     fc.asyncProperty(topics, hinted, fc.constantFrom('token', 'id', 'delete'), async (topic, own, end) => {
