@@ -129,13 +129,16 @@ declare
   v_one text := case when p_persons[1] = all (p_persons) then p_persons[1] end;
   v_free integer[];
   v_number integer;
+  v_erased boolean;
 begin
   v_ids := head_of_queue(q.kind, q.name, v_one, p_skills, cardinality(p_persons), '{}');
   if v_one is not null or v_ids is null then return v_ids; end if;
+  v_erased := exists (select from erased_name);
   v_free := array(
     select s.n from unnest(v_ids, p_persons) with ordinality as s (id, person, n)
       join item i on i.kind = q.kind and i.id = s.id
-     where known_as(s.person) && (i.exclude || i.skipped));
+     where s.person = any (i.exclude) or s.person = any (i.skipped)
+        or v_erased and known_as(s.person) && (i.exclude || i.skipped));
   if v_free = '{}' then return v_ids; end if;
   foreach v_number in array v_free loop v_ids[v_number] := null; end loop;
   for v_number in 1 .. cardinality(p_persons) loop

@@ -6,10 +6,12 @@ create or replace function name_hash(p_name text) returns bytea language sql sta
 $$;
 
 -- A name, and what stands for it where it was erased.
-create or replace function known_as(p_name text) returns text[] language sql stable as $$
-  select array[p_name] || case when exists (select from erased_name) then
-           array(select stands_for from erased_name where hash = name_hash(p_name)) end
-$$;
+create or replace function known_as(p_name text) returns text[] language plpgsql stable as $$
+begin
+  -- as good as always, and at each claim
+  if not exists (select from erased_name) then return array[p_name]; end if;
+  return p_name || array(select stands_for from erased_name where hash = name_hash(p_name));
+end $$;
 
 -- The columns in which a person's name may stand; as a queue or an executor only as that of a user's tasks (`uid_…`).
 create or replace function erased_columns() returns table (place integer, relation text, columns text[])
@@ -49,7 +51,8 @@ begin
   select * into c from erased_columns() where place = e.place;
   if found then
     v_size := pg_relation_size(c.relation::regclass) / current_setting('block_size')::bigint;
-    v_changed := replace_name(e.person, e.stands_for, c.relation, c.columns, e.block, e.block + 256);
+    v_changed := replace_name(e.person, e.stands_for, c.relation, c.columns, e.block, e.block + 256,
+                              case when e.passes > 3 then '' else 'skip locked' end);
     update erasure
        set place = place + (e.block + 256 > v_size)::integer,
            block = case when e.block + 256 > v_size then 0 else e.block + 256 end,
@@ -107,10 +110,10 @@ begin
   delete from taken_task where person = p_person;
 end $$;
 
--- Replaces a name in some blocks of a table; rows that others have locked are left. Returns how many rows it changed;
--- null: the name is not there.
+-- Replaces a name in some blocks of a table. Returns how many rows it changed; null: the name is not there.
+-- p_locked  what becomes of rows that others have locked: they are left for a later pass, or waited for
 create or replace function replace_name(
-  p_name text, p_to text, p_relation text, p_columns text[], p_from bigint, p_until bigint
+  p_name text, p_to text, p_relation text, p_columns text[], p_from bigint, p_until bigint, p_locked text
 ) returns integer language plpgsql as $$
 declare
   c record;
@@ -134,9 +137,9 @@ begin
                    case when p_relation = 'item' then
                      format(' and ended_at is null and %L = any (exclude || skipped)', p_name) end);
   end if;
-  execute format('with hit as materialized (select ctid as at from %1$s where %2$s and (%3$s) for update skip locked), '
+  execute format('with hit as materialized (select ctid as at from %1$s where %2$s and (%3$s) for update %5$s), '
                  'done as (update %1$s set %4$s from hit where ctid = hit.at returning 1) select count(*) from done',
-                 p_relation, v_range, v_where, v_sets) into v_changed;
+                 p_relation, v_range, v_where, v_sets, p_locked) into v_changed;
   return v_changed;
 end $$;
 
