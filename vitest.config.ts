@@ -12,6 +12,8 @@ const FULL = [
     'cli/servers',
     'deliveries/silent-receivers',
     'feed/export',
+    'mcp/conformance',
+    'mcp/killed',
     'metrics/alerts',
     'outbox/guide',
     'outbox/killed',

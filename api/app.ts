@@ -7,11 +7,14 @@ import { openApi } from './document/openapi.ts';
 import { type AnyEndpoint, type ApiBindings, type ApiContext, perform } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
 import { framing, guardOf, type Route } from './frame.ts';
+import { mcpTransport } from './mcp/transport.ts';
 import { PathRouter } from './router.ts';
 import { signInPages } from './sessions/open-id.ts';
 
+const MCP = '/mcp';
+
 /**
- * The HTTP API: endpoints, pages of the documentation, the console; 404 and 405 for all other calls.
+ * The HTTP API: endpoints, MCP, pages of the documentation, the console; 404 and 405 for all other calls.
  * @param basePath its path inside a larger app
  */
 export async function createApp(api: Api, basePath = ''): Promise<Hono<{ Bindings: ApiBindings }>> {
@@ -37,7 +40,8 @@ export async function createApp(api: Api, basePath = ''): Promise<Hono<{ Binding
   };
   const others = { '/': shown, ...pages(), ...signInPages(api), '/openapi.json': described };
   for (const [path, page] of Object.entries(others)) add('GET', { path, work: page });
-  for (const [path, methods] of methodsOf(endpoints, Object.keys(others)))
+  add('POST', { path: MCP, work: mcpTransport(api, endpoints) });
+  for (const [path, methods] of methodsOf(endpoints, Object.keys(others)).set(MCP, ['POST']))
     add('ALL', {
       path,
       work(c, headers) {

@@ -138,19 +138,36 @@ export function endpoint<
 
 export type AnyEndpoint = Endpoint<Input, Input, Input, Answers>;
 
-/** Handles a call of an endpoint. @throws Problem */
-export async function perform(
+type Outcome = Promise<Answer<Answers> | Response>;
+
+/** Handles a call of an endpoint over HTTP. @throws Problem */
+export async function perform(api: Api, e: AnyEndpoint, c: ApiContext, headers: Record<string, string>): Outcome {
+  const caller = e.roles === null ? OPEN : await identify(api, c, e.takesTicket);
+  const sender = { api, incoming: c.env.incoming, caller: c.env.caller ?? STRANGERS };
+  const raw = () => readJson(sender, e.bodyLimit ?? SMALL_BODY, e.takesAnyType);
+  return performAs(caller, api, e, c, headers, { params: () => pathParams(c), raw });
+}
+
+/** The input of a call, before its check. */
+interface Given {
+  params(): Record<string, unknown>;
+  raw(): Promise<Sent>;
+}
+
+/** Handles a call of an endpoint by a known caller, whatever protocol its input came by. @throws Problem */
+export async function performAs(
+  caller: Caller,
   api: Api,
   e: AnyEndpoint,
   c: ApiContext,
   headers: Record<string, string>,
-): Promise<Answer<Answers> | Response> {
-  const caller = await authorise(api, e, c);
-  const params = check(e.params, pathParams(c), 'path');
+  { params: named, raw }: Given,
+): Outcome {
+  if (e.roles && caller.role !== 'admin' && !e.roles.includes(caller.role))
+    throw new Problem('forbidden', `a ${caller.role} key may not do this`);
+  const params = check(e.params, named(), 'path');
   const query = queryOf(e, c);
   const { incoming, outgoing } = c.env;
-  const sender = { api, incoming, caller: c.env.caller ?? STRANGERS };
-  const raw = () => readJson(sender, e.bodyLimit ?? SMALL_BODY, e.takesAnyType);
   const body = e.body && check(e.body, bodyOf(e, await raw()), 'body');
   const header = (name: string) => c.req.header(name);
   const cut = () => void outgoing.destroy();
@@ -231,17 +248,15 @@ function bodyOf(e: AnyEndpoint, { value }: Sent): unknown {
   return value;
 }
 
-async function authorise(api: Api, e: AnyEndpoint, c: ApiContext): Promise<Caller> {
-  if (e.roles === null) return OPEN;
-  const ticket = e.takesTicket ? c.req.query('ticket') : undefined;
+/** Authenticates the caller, and notes them for the log. @throws Problem `unauthenticated`, `rate_limited` */
+export async function identify(api: Api, c: ApiContext, takesTicket = false): Promise<Caller> {
+  const ticket = takesTicket ? c.req.query('ticket') : undefined;
   const { auth } = api;
   const caller = ticket
     ? await auth.ticketCaller(ticket)
     : await auth.caller(c.req.header('authorization'), c.env.incoming);
   c.env.caller = caller.id;
   c.env.subject = caller.subject;
-  if (caller.role !== 'admin' && !e.roles.includes(caller.role))
-    throw new Problem('forbidden', `a ${caller.role} key may not do this`);
   return caller;
 }
 

@@ -110,15 +110,22 @@ function errorResponse(
   error: unknown,
 ): Response {
   const requestId = headers['x-request-id'] ?? '';
-  const problem = problemFrom(error);
-  const { status, code } = problem;
-  if (status >= 500) api.ctx.log.error({ requestId, path: c.req.path, ...described(error) }, code);
-  api.metrics.refused.inc({ code });
+  const problem = reported(api, requestId, c.req.path, error);
+  const { status } = problem;
   if (status === 429) headers['retry-after'] = String(problem.fields.retryAfter ?? 1);
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   const shaped = problemAnswer?.(problem);
   if (shaped) return json(shaped.status, shaped.body, headers);
   return json(status, problem.toJSON(requestId), headers, { type: 'application/problem+json' });
+}
+
+/** The problem that an error is to the caller. Counts it, and logs the cause where it is not the caller's. */
+export function reported(api: Api, requestId: string, path: string, error: unknown): Problem {
+  const problem = problemFrom(error);
+  const { status, code } = problem;
+  if (status >= 500) api.ctx.log.error({ requestId, path, ...described(error) }, code);
+  api.metrics.refused.inc({ code });
+  return problem;
 }
 
 /** Passes headers as a plain object, which the server writes as it is. It would sort and copy `Headers`. */

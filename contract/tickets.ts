@@ -80,7 +80,7 @@ export const NewTicket = z
     exclude: Names.default([]),
     delaySeconds: Seconds.default(0),
     deadlineSeconds: Seconds.optional(),
-    createdAt: Time.optional().openapi({ description: 'In the past: moved here from elsewhere' }),
+    createdAt: Time.optional().describe('In the past: moved here from elsewhere'),
     callback: z.union([Callback, ReviewTarget]).optional(),
   })
   .openapi('NewTicket');
@@ -106,7 +106,7 @@ export const BatchResults = z
 
 export const Claim = z
   .strictObject({
-    reviewer: Name.optional().openapi({ description: "May be left out with a reviewer's key" }),
+    reviewer: Name.optional().describe("May be left out with a reviewer's key"),
     skills: Skills.default([]),
     count: z.number().int().min(1).max(100).default(1),
     waitSeconds: WaitSeconds,
@@ -134,14 +134,15 @@ export const Decide = z
   .strictObject({
     token: Token,
     decision: Json,
-    version: Whole.min(0).max(Number.MAX_SAFE_INTEGER).optional().openapi({
-      description: 'Of the ticket as it was seen: refused if its body or requirements have changed since',
-    }),
+    version: Whole.min(0)
+      .max(Number.MAX_SAFE_INTEGER)
+      .optional()
+      .describe('Of the ticket as it was seen: refused if its body or requirements have changed since'),
     next: z.boolean().default(false),
     skills: Skills.default([]),
-    queues: Queues.default([]).openapi({
-      description: "Where to look for the next one, in order of preference; empty: in the ticket's queue",
-    }),
+    queues: Queues.default([]).describe(
+      "Where to look for the next one, in order of preference; empty: in the ticket's queue",
+    ),
   })
   .openapi('Decide');
 export const DecideAnswer = z
@@ -159,9 +160,7 @@ export const Draft = z.object({ draft: Json, at: z.string() }).openapi('Draft');
 export const Renew = z.strictObject({ token: Token }).openapi('Renew');
 export const Release = z
   .strictObject({
-    token: Token.optional().openapi({
-      description: 'Left out: a supervisor or an administrator takes the ticket away',
-    }),
+    token: Token.optional().describe('Left out: a supervisor or an administrator takes the ticket away'),
     delaySeconds: Seconds.default(0),
     reason: Text.optional(),
     skip: z.boolean().default(false),

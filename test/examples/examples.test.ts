@@ -63,6 +63,15 @@ test('S1.3 S1.4 picture-audit.ts has decisions go into a review, and hears of ea
   expect(text.trimEnd().split('\n').at(-1)).toContain('street 5, menu 5, passport 9');
 }, 120_000);
 
+test('B.1 agent.ts has two of three requests decided over MCP, run after run', async () => {
+  for (let run = 1; run <= 2; run++) {
+    const text = await printed(tsx, 'examples/agent.ts');
+    expect(text.match(/^order \d+: paid back$/gm)).toHaveLength(2);
+    expect(text).toContain('order 102: waits for a person');
+    expect((await system.api.get('/v1/queues/refunds/stats')).body).toMatchObject({ decided: run * 2, waiting: run });
+  }
+}, 120_000);
+
 test("S3.1 S3.2 S3.4 laravel_worker.php: Laravel's own queue adds, delays and retries on Docket", async () => {
   needDebian('php-cli', 'php-pda-pheanstalk', 'php-illuminate-queue', 'php-illuminate-bus', 'php-illuminate-events');
   for (let run = 1; run <= 2; run++) {
