@@ -4,6 +4,7 @@ import * as deliveries from '../services/deliveries/deliveries.ts';
 import type { Outgoing } from '../services/deliveries/outcomes.ts';
 import type { Context } from '../services/shared/context.ts';
 import { Hosts, type Lane, later, type Slot } from './hosts.ts';
+import { signal } from './signal.ts';
 import { type Answer, post } from './webhook.ts';
 
 const GONE = 410;
@@ -51,7 +52,8 @@ export function createSender(ctx: Context) {
         return record(ctx, delivery, message.url, error as Error);
       }
       const slot = take(message.url);
-      const answer = await post(opened, ctx.config.privateCallbacks).catch((error: Error) => error);
+      const sent = opened.secret === undefined ? signal(ctx, opened) : post(opened, ctx.config.privateCallbacks);
+      const answer = await sent.catch((error: Error) => error);
       slot.report(!(answer instanceof Error || UNAVAILABLE.has(answer.status)));
       await record(ctx, delivery, message.url, answer);
     },
@@ -64,7 +66,7 @@ async function record(ctx: Context, delivery: Delivery, url: string, answer: Ans
   const status = answer instanceof Error ? null : answer.status;
   const delivered = status !== null && status >= 200 && status < 300;
   const state = delivered ? 'delivered' : status === GONE ? 'failed' : 'pending';
-  const error = delivered ? null : answer instanceof Error ? answer.message : `answered ${status}`;
+  const error = delivered ? null : answer instanceof Error ? answer.message : (answer.why ?? `answered ${status}`);
   const delaySeconds = state === 'pending' ? retrySeconds(delivery, answer) : null;
   const row = await deliveries.record(ctx, delivery, { url, status, error, state, delaySeconds });
   if (!row) return;

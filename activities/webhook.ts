@@ -3,6 +3,7 @@ import { lookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
+import type { SignedCallback } from '../contract/items.ts';
 import { mayCall, PRIVATE_ADDRESS, refuseUrl } from '../domain/callbacks.ts';
 import type { PrivateHosts } from '../domain/private-hosts.ts';
 import type { Outgoing } from '../services/deliveries/outcomes.ts';
@@ -16,6 +17,8 @@ const HTTP_DATE = /^([A-Z][a-z]{2,8},? .*\d\d:\d\d:\d\d( +\d{4})?)( GMT)?$/;
 
 export interface Answer {
   status: number;
+  /** What the status means where it is not the receiver's own. */
+  why?: string;
   /** What `Retry-After` asks for, in milliseconds. */
   retryAfterMs: number | null;
 }
@@ -28,7 +31,7 @@ export interface Answer {
  * @throws Error when there is no answer in that time, or the address is refused
  */
 export function post(
-  message: Outgoing,
+  message: Outgoing<SignedCallback>,
   permitted: PrivateHosts,
   wait: { timeoutMs?: number; gone?: AbortSignal } = {},
 ): Promise<Answer> {
@@ -90,7 +93,7 @@ function timeOf(text: string): number | null {
 }
 
 /** @param at seconds since 1970 */
-function signedHeaders(message: Outgoing, at: number): Record<string, string> {
+function signedHeaders(message: Outgoing<SignedCallback>, at: number): Record<string, string> {
   const key = Buffer.from(message.secret.replace(/^whsec_/, ''), 'base64');
   const signature = createHmac('sha256', key).update(`${message.id}.${at}.${message.body}`).digest('base64');
   return {

@@ -1,11 +1,11 @@
 import type { z } from '@hono/zod-openapi';
+import { isWorkflow, workflowOf } from '../contract/callbacks.ts';
 import { Page, pageOf } from '../contract/common.ts';
 import { Delivery, DeliveryNumber } from '../contract/deliveries.ts';
-import type { Callback } from '../contract/items.ts';
+import type { Callback, SignedCallback } from '../contract/items.ts';
 import type { ProblemCode } from '../contract/problems.ts';
-import { refuseUrl } from '../domain/callbacks.ts';
+import { withoutQuery } from '../domain/callbacks.ts';
 import * as deliveries from '../services/deliveries/deliveries.ts';
-import { invalid } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
 import { answer, endpoint, type Tag } from './endpoint.ts';
@@ -16,25 +16,26 @@ import { viewOf } from './views.ts';
 const fields = viewOf(Delivery);
 export function deliveryView(row: deliveries.ListedDelivery) {
   const view = fields(row);
-  return { ...view, nextAttemptAt: row.state === 'pending' ? view.nextAttemptAt : null };
+  return {
+    ...view,
+    url: isWorkflow(row.url) ? withoutQuery(row.url) : row.url,
+    nextAttemptAt: row.state === 'pending' ? view.nextAttemptAt : null,
+  };
 }
 
 /** Greater than each delivery's number: a list before it begins with the newest. */
 export const NEWEST = Number.MAX_SAFE_INTEGER;
 
-/** A callback as its caller may see it: only administrators, who may set it, see its secret and the query of its URL. */
-export const shownCallback = <C extends Callback>({ ctx }: Api, callback: C | null, { role }: Pick<Caller, 'role'>) =>
-  callback && role !== 'admin'
-    ? { ...callback, url: withoutQuery(callback.url), secret: 'whsec_hidden' }
-    : ctx.secrets.show(callback);
+/** A receiver as its caller may see it: only administrators, who may set it, see its secret and the query of its URL. */
+export const shownReceiver = <C extends SignedCallback>({ ctx }: Api, { role }: Pick<Caller, 'role'>, receiver: C) =>
+  role === 'admin'
+    ? ctx.secrets.show(receiver)
+    : { ...receiver, url: withoutQuery(receiver.url), secret: 'whsec_hidden' };
 
-export const withoutQuery = (url: string) => url.replace(/[?#].*/s, '');
-
-/** Checks a callback's URL before its host is resolved. @throws Problem `invalid_request` when it may not be called */
-export function checkUrl(api: Api, path: string, url: string | undefined): void {
-  const refused = url !== undefined && refuseUrl(url, api.config.privateCallbacks);
-  if (refused) throw invalid(path, refused);
-}
+/** The same of a callback, which may be a workflow: as it was sent. */
+export const shownCallback = (api: Api, caller: Pick<Caller, 'role'>, callback: Callback | null) =>
+  callback &&
+  (callback.secret === undefined ? { temporal: workflowOf(callback.url) } : shownReceiver(api, caller, callback));
 
 /** The parameters by which a path names an item; `occurrence`: of a task. */
 type ItemParams = z.ZodObject<{ id: z.ZodType<string>; occurrence?: z.ZodType<string> }>;

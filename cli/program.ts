@@ -16,7 +16,14 @@ const API: Setting[] = [
 ];
 const WORKER: Setting[] = ['DOCKET_RETENTION_DAYS', 'DOCKET_ARCHIVE'];
 const BOTH: Setting[] = [
-  ...(['DOCKET_ALLOW_PRIVATE_CALLBACKS', 'DOCKET_PACEMAKER', 'METRICS_PORT', 'METRICS_HOST', 'DOCKET_CACHE'] as const),
+  ...([
+    'DOCKET_ALLOW_PRIVATE_CALLBACKS',
+    'DOCKET_SIGNAL_NAMESPACES',
+    'DOCKET_PACEMAKER',
+    'METRICS_PORT',
+    'METRICS_HOST',
+    'DOCKET_CACHE',
+  ] as const),
   ...(['DOCKET_POOL', 'DOCKET_SECRETS_KEY', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'LOG_LEVEL'] as const),
 ];
 const SERVERS = 'DATABASE_URL=postgres://docket:secret@db/docket TEMPORAL_ADDRESS=temporal:7233';

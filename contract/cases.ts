@@ -1,18 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import {
-  Callback,
-  counts,
-  Erased,
-  Json,
-  orNull,
-  PageByTime,
-  pageOf,
-  Reason,
-  Seconds,
-  Text,
-  Time,
-  Token,
-} from './common.ts';
+import { Callback } from './callbacks.ts';
+import { counts, Erased, Json, orNull, PageByTime, pageOf, Reason, Seconds, Text, Time, Token } from './common.ts';
 import { Option } from './courts.ts';
 import { AnyName, Id, Name } from './names.ts';
 

@@ -74,27 +74,6 @@ export const Requires = z
   .max(50)
   .refine((names) => names.join().length <= 2000, 'may have 2,000 characters together');
 
-export const Callback = z
-  .strictObject({
-    url: z.string().max(2000).openapi({ pattern: '^https?://' }),
-    secret: z
-      .string()
-      // 8 to 20 groups of three bytes, then up to four bytes
-      .regex(
-        /^whsec_([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{4}[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{3}=?)?$/,
-        'must be whsec_ and base64 of 24 to 64 bytes',
-      ),
-  })
-  .openapi('Callback');
-
-/** A callback in an answer. */
-export const ShownCallback = z
-  .object({
-    url: z.string(),
-    secret: z.string().openapi({ description: '`whsec_hidden` for those who may not set it' }),
-  })
-  .openapi('ShownCallback');
-
 const cursor = (pattern: RegExp) => z.string().regex(pattern, 'is not a cursor of this list');
 
 /** A page of a list that is ordered by a number. Cursors are opaque; the pattern lets programs check them. */

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, counts, Json, orNull, PositiveSeconds, Seconds, ShownCallback, Timezone } from './common.ts';
+import { Callback, ShownCallback } from './callbacks.ts';
+import { counts, Json, orNull, PositiveSeconds, Seconds, Timezone } from './common.ts';
 import { AnyName, Id, Name, NewName } from './names.ts';
 
 const Count = z.number().int().min(1).max(1000);

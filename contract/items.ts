@@ -2,10 +2,14 @@ import type { CoreState, Driven, Kind } from './snapshot.ts';
 
 // Types only: items as the database returns them.
 
-export interface Callback {
+/** A receiver over HTTP, to which messages are signed. */
+export interface SignedCallback {
   url: string;
   secret: string;
 }
+
+/** A workflow has no secret; its URL is Docket's own (contract/callbacks.ts). */
+export type Callback = SignedCallback | { url: string; secret?: undefined };
 
 /** A callback without a URL: the decision is applied to a review as an audit's callback. */
 export interface ReviewTarget {

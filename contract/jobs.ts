@@ -1,17 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import {
-  Callback,
-  Erased,
-  Json,
-  oneOf,
-  orNull,
-  PageByTime,
-  Reason,
-  TEN_YEARS,
-  Timezone,
-  Token,
-  WaitSeconds,
-} from './common.ts';
+import { SignedCallback } from './callbacks.ts';
+import { Erased, Json, oneOf, orNull, PageByTime, Reason, TEN_YEARS, Timezone, Token, WaitSeconds } from './common.ts';
 import { cronFault } from './cron.ts';
 import { AnyName, chosenName, Name, SHOWN_NAME } from './names.ts';
 
@@ -148,7 +137,7 @@ export const Job = z
 
 // not by `extend`: the document would combine two closed objects
 const Push = z
-  .strictObject({ ...Callback.shape, concurrency: z.number().int().min(1).max(1000).default(10) })
+  .strictObject({ ...SignedCallback.shape, concurrency: z.number().int().min(1).max(1000).default(10) })
   .openapi('Push');
 export type PushTarget = z.infer<typeof Push>;
 export const TopicSettings = z

@@ -1,15 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import {
-  Callback,
-  counts,
-  orNull,
-  Page,
-  PositiveSeconds,
-  Priority,
-  Requires,
-  Seconds,
-  ShownCallback,
-} from './common.ts';
+import { Callback, ShownCallback } from './callbacks.ts';
+import { counts, orNull, Page, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
 import { AnyId } from './names.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, counts, Erased, Json, orNull, PreciseTime, targeted, WaitSeconds } from './common.ts';
+import { Callback } from './callbacks.ts';
+import { counts, Erased, Json, orNull, PreciseTime, targeted, WaitSeconds } from './common.ts';
 import { Id } from './names.ts';
 
 const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);

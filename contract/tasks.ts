@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { Callback, ShownWorkflow } from './callbacks.ts';
 import {
-  Callback,
   conditional,
   counts,
   Erased,
@@ -147,7 +147,7 @@ export const Task = z
     id: z.string(),
     type: z.enum(TYPES),
     ...fields,
-    callback: z.object({ url: z.string() }).nullable(),
+    callback: z.union([z.object({ url: z.string() }), ShownWorkflow, z.null()]),
     templateVersion: z.number().int().openapi({ description: 'That of the template when it was made, or named last' }),
     state: z.enum(['active', 'deleted']),
     createdAt: z.string(),

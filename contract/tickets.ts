@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
+import { Callback } from './callbacks.ts';
 import {
-  Callback,
   counts,
   Erased,
   Json,

@@ -1,5 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import { isWorkflow, workflowOf } from '../contract/callbacks.ts';
 import type { CaseItem, Completion, Item } from '../contract/items.ts';
+import { KINDS } from '../contract/kinds.ts';
 import { stateWord } from './items.ts';
 import { kindOf } from './kinds.ts';
 import { hasNetworks, hostOfUrl, type PrivateHosts, permits } from './private-hosts.ts';
@@ -47,6 +49,27 @@ export function refuseUrl(text: string, permitted: PrivateHosts): string | null 
   return isPrivate ? PRIVATE_ADDRESS : null;
 }
 
+/** Ids of Docket's own workflows, which nobody may signal through it. */
+const OWN = new RegExp(`^(${[...KINDS, 'review', 'delivery', 'schedule', 'awaiting'].join('|')})/`);
+
+/** Where callbacks may go. */
+export interface Permitted {
+  privateCallbacks: PrivateHosts;
+  /** Namespaces with workflows that may be signalled. */
+  signalNamespaces: readonly string[];
+  /** That of Docket's own workflows. */
+  ownNamespace: string;
+}
+
+/** The same of the URL of any callback, a workflow's included. */
+export function refuseCallback(url: string, permitted: Permitted): string | null {
+  if (!isWorkflow(url)) return refuseUrl(url, permitted.privateCallbacks);
+  const { namespace, workflowId } = workflowOf(url);
+  if (!permitted.signalNamespaces.includes(namespace))
+    return `names a workflow of namespace ${namespace}, which is not in DOCKET_SIGNAL_NAMESPACES`;
+  return namespace === permitted.ownNamespace && OWN.test(workflowId) ? "names one of Docket's own workflows" : null;
+}
+
 /** Whether a callback to this URL may connect to this address, which is one of its host's. */
 export const mayCall = (url: URL, address: string, permitted: PrivateHosts): boolean =>
   isPublicAddress(address) || permits(permitted, url, address);
@@ -78,4 +101,32 @@ function actedOn(view: object): object {
   if ('logId' in view && 'uid' in view && 'result' in view)
     return { uid: view.uid, logId: view.logId, result: view.result };
   return 'reason' in view && view.reason !== null ? { reason: view.reason } : {};
+}
+
+type Told = Record<string, unknown>;
+
+/** What a workflow is told of an item: not the body, which its history would keep. */
+const BRIEFS: Record<string, (view: Told, message: Told) => Told> = {
+  ticket: ({ id, state, decision, decidedBy, decidedAt, reason, invalidation }) => {
+    const why = reason ?? (invalidation as Told | null)?.reason ?? null;
+    return { id, state, decision, decidedBy, decidedAt, reason: why };
+  },
+  case: ({ id, state, winner, tally, endReason }) => ({ id, state, winner, tally, reason: endReason }),
+  task: ({ id, occurrence, state, result, uid, completions }) => {
+    const completedAt = (completions as Completion[]).at(-1)?.completedAt ?? null;
+    return { id, occurrence, state, result, uid, completedAt };
+  },
+  review: ({ id }, { changes }) => ({ id, changes }),
+};
+
+/** The message of a delivery as the argument of a workflow's signal (B.1). */
+export function briefly(message: { type: string; version: number } & Told) {
+  const { type, version, juror, expiresAt } = message;
+  const [kind = '', brief] = Object.entries(BRIEFS).find(([name]) => name in message) ?? [];
+  return {
+    type,
+    version,
+    ...(juror !== undefined && { juror, expiresAt }),
+    [kind]: brief?.(message[kind] as Told, message),
+  };
 }

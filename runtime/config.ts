@@ -11,6 +11,7 @@ import {
   ImageHost,
   Issuer,
   isDatabaseUrl,
+  listOf,
   oneOf,
   Port,
   read,
@@ -77,6 +78,11 @@ const Environment = z.object({
       'private places to which callbacks may go: hosts, host:port and networks (hooks.internal,10.1.0.0/16), separated ' +
         'by commas; 1 permits all, loopback too',
     ),
+  DOCKET_SIGNAL_NAMESPACES: z
+    .string()
+    .default('')
+    .transform((names) => listOf(names))
+    .describe('Temporal namespaces whose workflows may receive outcomes as signals, separated by commas'),
   DOCKET_KEY: Text.optional().describe(
     'API key with which docket export, docket outbox and npm run demo call the server',
   ),
@@ -100,8 +106,7 @@ const Environment = z.object({
   DOCKET_IMAGE_HOSTS: z
     .string()
     .default('')
-    .transform((hosts) => hosts.split(',').map((host) => host.trim()))
-    .transform((hosts) => hosts.filter((host) => host !== ''))
+    .transform((hosts) => listOf(hosts))
     .pipe(z.array(ImageHost))
     .describe('hosts from which the console may show images, separated by commas'),
   DOCKET_POOL: whole(4, 200)
@@ -179,6 +184,7 @@ export function readConfig(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {})
     temporalUiUrl: e.TEMPORAL_UI_URL,
     temporalCli: e.TEMPORAL_CLI,
     privateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS,
+    signalNamespaces: e.DOCKET_SIGNAL_NAMESPACES,
     key: e.DOCKET_KEY,
     docketUrl: e.DOCKET_URL,
     /** No keys asked for; on loopback only. */

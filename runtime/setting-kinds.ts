@@ -43,6 +43,13 @@ export const ImageHost = z
     'must be hosts, separated by commas: images.example.com, https://*.example.com',
   );
 
+/** What is written between commas. */
+export const listOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+
 /** @param parse throws an Error that says what is wrong */
 export const read =
   <T>(parse: (text: string) => T) =>

@@ -3,11 +3,11 @@ import { BatchResults } from '../../contract/tickets.ts';
 import { caseView } from '../../domain/cases.ts';
 import * as cases from '../../services/cases/cases.ts';
 import * as courts from '../../services/cases/courts.ts';
+import { checkCallback } from '../../services/shared/callbacks.ts';
 import { newId } from '../../services/shared/tokens.ts';
 import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { courtByName } from '../resources.ts';
 
@@ -46,6 +46,6 @@ export const addCaseBatch = endpoint('addCases', 'POST /v1/courts/{court}/cases/
 });
 
 function addCase(api: Api, { actor }: Caller, court: courts.Court, sent: NewCase, id = sent.id ?? newId()) {
-  checkUrl(api, 'callback.url', sent.callback?.url);
+  checkCallback(api.ctx, 'callback', sent.callback);
   return cases.add(api.ctx, court, sent, id, actor);
 }

@@ -1,9 +1,10 @@
 import { Deleted, Page, pageOf } from '../../contract/common.ts';
 import { Court, type CourtSettings, DryRun, NewCourtParam, PutCourt } from '../../contract/courts.ts';
 import * as courts from '../../services/cases/courts.ts';
+import { checkCallback } from '../../services/shared/callbacks.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { checkUrl, shownCallback } from '../deliveries.ts';
+import { shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { listed } from '../paging.ts';
 import { courtByName } from '../resources.ts';
@@ -19,8 +20,8 @@ function view(api: Api, court: courts.Court, caller: Caller) {
     assign: jurors === null || answerSeconds === null ? null : { jurors, answerSeconds, perJurorPerDay, perJuror },
     lateVotes: court.record_late ? ('record' as const) : ('refuse' as const),
     strategy: { admit, pick, decide },
-    callback: shownCallback(api, court.callback, caller),
-    invitationCallback: shownCallback(api, court.invitation_callback, caller),
+    callback: shownCallback(api, caller, court.callback),
+    invitationCallback: shownCallback(api, caller, court.invitation_callback),
   };
 }
 
@@ -42,8 +43,8 @@ export const putCourtEndpoint = endpoint('putCourt', 'PUT /v1/courts/{court}', {
   answers: { 200: Court.or(DryRun) },
   problems: ['in_use'],
   async handle({ api, ctx, caller, params: { court: name }, body: { dryRun, ...settings } }) {
-    checkUrl(api, 'callback.url', settings.callback?.url);
-    checkUrl(api, 'invitationCallback.url', settings.invitationCallback?.url);
+    checkCallback(api.ctx, 'callback', settings.callback);
+    checkCallback(api.ctx, 'invitationCallback', settings.invitationCallback);
     if (dryRun) return ok(await courts.dryRun(ctx, name, settings));
     return ok(view(api, await courts.put(ctx, name, settings), caller));
   },

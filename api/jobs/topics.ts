@@ -1,19 +1,21 @@
 import { z } from '@hono/zod-openapi';
-import { counts, Deleted, orNull, Page, pageOf, ShownCallback } from '../../contract/common.ts';
+import { ShownSigned } from '../../contract/callbacks.ts';
+import { counts, Deleted, orNull, Page, pageOf } from '../../contract/common.ts';
 import { JOB_STATES, TopicSettings } from '../../contract/jobs.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
 import * as queues from '../../services/items/queues.ts';
 import * as topics from '../../services/jobs/topics.ts';
+import { checkCallback } from '../../services/shared/callbacks.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { checkUrl, shownCallback } from '../deliveries.ts';
+import { shownReceiver } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { listed } from '../paging.ts';
 import { topicByName } from '../resources.ts';
 import { viewOf } from '../views.ts';
 
-const ShownPush = z.object({ ...ShownCallback.shape, concurrency: z.number().int() }).openapi('ShownPush');
+const ShownPush = z.object({ ...ShownSigned.shape, concurrency: z.number().int() }).openapi('ShownPush');
 const Topic = z
   .object({ name: z.string(), ...TopicSettings.shape, push: orNull(ShownPush), createdAt: z.string() })
   .openapi('Topic');
@@ -29,7 +31,7 @@ const TopicStats = z
 const fields = viewOf(Topic);
 const view = (api: Api, topic: QueueRow, caller: Caller) => ({
   ...fields(topic),
-  push: shownCallback(api, topic.push, caller),
+  push: topic.push && shownReceiver(api, caller, topic.push),
 });
 
 interface Counts {
@@ -56,7 +58,7 @@ export const putTopicEndpoint = endpoint('putTopic', 'PUT /v1/topics/{topic}', {
   body: TopicSettings,
   answers: { 200: Topic },
   async handle({ api, ctx, caller, params: { topic }, body }) {
-    checkUrl(api, 'push.url', body.push?.url);
+    checkCallback(api.ctx, 'push', body.push);
     return ok(view(api, await topics.put(ctx, topic, body), caller));
   },
 });

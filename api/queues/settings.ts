@@ -5,9 +5,10 @@ import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
 import { warningsOf } from '../../services/items/rules.ts';
+import { checkCallback } from '../../services/shared/callbacks.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { checkUrl, shownCallback } from '../deliveries.ts';
+import { shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
 import { queueByName } from '../resources.ts';
@@ -17,7 +18,7 @@ const fields = viewOf(Queue);
 const view = (api: Api, queue: QueueRow, caller: Caller) => ({
   ...fields(queue),
   ageing: queue.level_seconds === null ? null : { secondsPerLevel: queue.level_seconds },
-  callback: shownCallback(api, queue.callback, caller),
+  callback: shownCallback(api, caller, queue.callback),
 });
 
 export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
@@ -28,7 +29,7 @@ export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
   body: PutQueue,
   answers: { 200: Queue.or(QueueDryRun) },
   async handle({ api, ctx, caller, params: { queue: name }, body: { dryRun, ...settings } }) {
-    checkUrl(api, 'callback.url', settings.callback?.url);
+    checkCallback(api.ctx, 'callback', settings.callback);
     if (dryRun) return ok(await queues.dryRun(ctx, name, settings));
     const queue = view(api, await queues.put(ctx, name, settings), caller);
     const warnings = warningsOf(settings.rules);

@@ -1,6 +1,6 @@
 import { PutReview, Review } from '../../contract/reviews.ts';
 import * as reviews from '../../services/reviews/reviews.ts';
-import { checkUrl } from '../deliveries.ts';
+import { checkCallback } from '../../services/shared/callbacks.ts';
 import { answer, endpoint, LARGE_BODY } from '../endpoint.ts';
 import { reviewById } from '../resources.ts';
 import { reviewOf } from './get.ts';
@@ -14,7 +14,7 @@ export const putReviewEndpoint = endpoint('putReview', 'PUT /v1/reviews/{id}', {
   answers: { 200: Review, 201: Review },
   problems: ['id_conflict', 'erased'],
   async handle({ api, ctx, caller, params: { id }, body }) {
-    checkUrl(api, 'callback.url', body.callback?.url);
+    checkCallback(api.ctx, 'callback', body.callback);
     const review = { id, targets: targetsOf(body), body: body.body, callback: body.callback, actor: caller.actor };
     const { row, created } = await reviews.put(ctx, review);
     return answer(created ? 201 : 200, reviewOf(row));

@@ -1,10 +1,12 @@
+import { isWorkflow, workflowOf } from '../../contract/callbacks.ts';
 import { pageOf } from '../../contract/common.ts';
+import type { Callback } from '../../contract/items.ts';
 import { NewTask, PatchTask, Task, TaskFilter } from '../../contract/tasks.ts';
 import type { TaskRow } from '../../db/statements.ts';
+import { withoutQuery } from '../../domain/callbacks.ts';
 import { stateWord } from '../../domain/items.ts';
 import * as tasks from '../../services/tasks/tasks.ts';
 import { wantedId } from '../adding.ts';
-import { withoutQuery } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { page, timePosition } from '../paging.ts';
 import { taskById } from '../resources.ts';
@@ -14,7 +16,7 @@ function taskView(t: TaskRow): Task {
   return {
     id: t.id,
     ...tasks.fieldsOf(t),
-    callback: t.callback && { url: withoutQuery(t.callback.url) },
+    callback: t.callback && shownUrl(t.callback),
     templateVersion: t.template_version,
     state: t.state,
     createdAt: t.created_at.toISOString(),
@@ -22,6 +24,8 @@ function taskView(t: TaskRow): Task {
     ...(t.erased && { erased: true }),
   };
 }
+
+const shownUrl = ({ url }: Callback) => (isWorkflow(url) ? { temporal: workflowOf(url) } : { url: withoutQuery(url) });
 
 const savedView = ({ task, warnings }: tasks.Saved): Task => ({ ...taskView(task), warnings });
 

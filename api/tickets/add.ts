@@ -1,12 +1,12 @@
 import { BatchResults, NewTicket, NewTickets, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
+import { checkCallback } from '../../services/shared/callbacks.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
-import { checkUrl } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { queueByName } from '../resources.ts';
 
@@ -50,7 +50,7 @@ export const addTicketBatch = endpoint('addTickets', 'POST /v1/queues/{queue}/ti
 
 function add(api: Api, { actor, queues }: Caller, queue: string, ticket: NewTicket, id?: string) {
   const { callback } = ticket;
-  if (callback && 'url' in callback) checkUrl(api, 'callback.url', callback.url);
+  if (callback && 'url' in callback) checkCallback(api.ctx, 'callback', callback);
   // reviews belong to no queue, so a bound key may not reach them through its tickets either
   if (callback && 'review' in callback && queues !== null)
     throw new Problem('forbidden', 'this key is for some queues only, and reviews are of none');

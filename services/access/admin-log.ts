@@ -1,3 +1,4 @@
+import type { Callback } from '../../contract/items.ts';
 import { only, type ParamsOf } from '../../db/pool.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
 import type { Context } from '../shared/context.ts';
@@ -39,9 +40,12 @@ export const list = ({ db }: Context, path: string | undefined, before: number |
 /** A body without secrets; null: none, or too large. */
 function shown(body: unknown): unknown {
   if (body === undefined || Buffer.byteLength(JSON.stringify(body)) > MAX_BODY_BYTES) return null;
-  const hidden = (callback: { url: string }) => ({ ...callback, url: withoutQuery(callback.url), secret: '***' });
+  const hidden = (callback: Callback) => ({
+    ...{ ...callback, url: withoutQuery(callback.url) },
+    ...(callback.secret !== undefined && { secret: '***' }),
+  });
   const entries = Object.entries(body as Record<string, unknown>);
   return Object.fromEntries(
-    entries.map(([name, value]) => [name, CALLBACKS.has(name) && value ? hidden(value as { url: string }) : value]),
+    entries.map(([name, value]) => [name, CALLBACKS.has(name) && value ? hidden(value as Callback) : value]),
   );
 }

@@ -1,19 +1,19 @@
 import type { Callback, CaseItem, Item } from '../../contract/items.ts';
 import type { Driven, Kind } from '../../contract/snapshot.ts';
 import type { DeliveryRow } from '../../db/statements.ts';
-import { INVITED, isInvitation, outcomeMessage } from '../../domain/callbacks.ts';
+import { briefly, INVITED, isInvitation, outcomeMessage } from '../../domain/callbacks.ts';
 import { caseView } from '../../domain/cases.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { type Change, changeMessage } from '../../domain/reviews.ts';
 import type { Context } from '../shared/context.ts';
 import { messageIdOf } from '../shared/tokens.ts';
 
-/** A message to a receiver; its secret is `whsec_` and base64. */
-export interface Outgoing extends Callback {
+/** A message to a receiver; its secret, if it has one, is `whsec_` and base64. */
+export type Outgoing<C extends Callback = Callback> = C & {
   /** The same for every attempt at one delivery, so that receivers can drop repeats. Contains no dot. */
   id: string;
   body: string;
-}
+};
 
 const caseOf = async ({ db }: Context, id: string): Promise<CaseItem | undefined> =>
   (await db.run('get_cases', { ids: [id] }))[0];
@@ -30,7 +30,7 @@ export const callbackOf = async ({ db }: Context, item: Item): Promise<Item['cal
 export async function messageOf({ db }: Context, item: Item | CaseItem, callback: Callback, n: number) {
   const completions = item.kind === 'task' ? await db.run('completions_of', { id: item.id }) : [];
   const outcome = outcomeMessage(item, completions);
-  return { ...callback, type: outcome.type, id: messageId(item, n), body: JSON.stringify(outcome) };
+  return { ...outgoing(callback, messageId(item, n), outcome), type: outcome.type };
 }
 
 /**
@@ -54,7 +54,7 @@ async function change({ db }: Context, { item_id: id, n, version, body }: Delive
   const { callback, line, ...content } = row;
   // rows written by older versions of Docket hold the content themselves
   const message = changeMessage(id, version, (body as Change | null) ?? content, line);
-  return { ...callback, id: messageId({ kind: 'review', id, version }, n), body: JSON.stringify(message) };
+  return outgoing(callback, messageId({ kind: 'review', id, version }, n), message);
 }
 
 /** An invitation with its case. @returns undefined when it has ended, or the court has no callback for invitations */
@@ -65,8 +65,13 @@ async function invitation(ctx: Context, { item_id: id, n, version }: DeliveryRow
   if (!callback || !open) return undefined;
   const expiresAt = open.expires_at.toISOString();
   const message = { type: INVITED, version, juror: open.juror, case: caseView(item), expiresAt };
-  return { ...callback, id: messageId({ kind: 'case', id, version }, n), body: JSON.stringify(message) };
+  return outgoing(callback, messageId({ kind: 'case', id, version }, n), message);
 }
+
+const outgoing = (callback: Callback, id: string, message: Parameters<typeof briefly>[0]): Outgoing => ({
+  ...{ ...callback, id },
+  body: JSON.stringify(callback.secret === undefined ? briefly(message) : message),
+});
 
 const messageId = ({ kind, id, version }: { kind: Driven; id: string; version: number }, n: number) =>
   messageIdOf(`${kind}/${id}/${version}/${n}`);

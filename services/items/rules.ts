@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isWorkflow } from '../../contract/callbacks.ts';
 import { priorityRange } from '../../contract/common.ts';
 import type { Change, Item } from '../../contract/items.ts';
 import type { QueueSettings, Rule } from '../../contract/queues.ts';
@@ -43,7 +44,7 @@ const seen = ({ id, body, base_priority, priority, base_requires, requires, atte
   priority: base_priority ?? priority,
   requires: base_requires ?? requires,
   attempts,
-  callback: callback && ('url' in callback ? 'url' : callback.kind),
+  callback: callback && ('url' in callback ? (isWorkflow(callback.url) ? 'temporal' : 'url') : callback.kind),
 });
 
 const FIELDS = ['id', 'body', 'priority', 'requires', 'attempts', 'callback'];

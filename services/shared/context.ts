@@ -4,7 +4,7 @@ import type { Runtime } from '../../runtime/runtime.ts';
 /** Settings of services (docs/configuration.md). */
 export type ServiceConfig = Pick<
   Config,
-  'privateCallbacks' | 'maxRotations' | 'retention' | 'archive' | 'auditSkewSeconds' | 'openId'
+  'privateCallbacks' | 'signalNamespaces' | 'maxRotations' | 'retention' | 'archive' | 'auditSkewSeconds' | 'openId'
 >;
 
 /** The first argument of every service function: the process's runtime, and the settings of services. */

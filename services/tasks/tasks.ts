@@ -2,10 +2,10 @@ import type { Change, Item } from '../../contract/items.ts';
 import type { NewTask, Task } from '../../contract/tasks.ts';
 import { type Mover, only, type RowOf } from '../../db/pool.ts';
 import type { TaskRow } from '../../db/statements.ts';
-import { refuseUrl } from '../../domain/callbacks.ts';
 import { PAGE_BYTES } from '../../domain/pages.ts';
 import { retentionOf } from '../../domain/retention.ts';
 import { groupOfGid, mismatches, personOfUid, queueOfExecutor } from '../../domain/tasks.ts';
+import { checkCallback } from '../shared/callbacks.ts';
 import type { Context } from '../shared/context.ts';
 import { addOnce, found, invalid, Problem, sameContent } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
@@ -158,10 +158,9 @@ export function fieldsOf(row: TaskRow): TaskFields {
  * @throws Problem 422 for fields that contradict each other, `template_mismatch` with every mismatch
  */
 async function checked(ctx: Context, id: string, fields: TaskFields, version?: number): Promise<Partial<TaskRow>> {
-  const { db, config, secrets } = ctx;
+  const { db, secrets } = ctx;
   checkRhythm(fields);
-  const refused = fields.callback && refuseUrl(fields.callback.url, config.privateCallbacks);
-  if (refused) throw invalid('callback.url', refused);
+  checkCallback(ctx, 'callback', fields.callback);
   await checkZone(ctx, fields.timezone);
   const [template] = await db.run('template_version', { id: fields.templateId, version });
   if (!template) throw noTemplate();

@@ -38,6 +38,9 @@ export function TaskParts({ id }: { id: string }) {
   );
 }
 
+const receiver = (callback: NonNullable<Schemas['Task']['callback']>) =>
+  'url' in callback ? callback.url : `${callback.temporal.workflowId} (${callback.temporal.signal})`;
+
 function TaskFacts({ task }: { task: Task }) {
   const { fields: f, rhythm } = texts.value.items;
   const { everyMinutes, dailyTime, everyDays, timezone } = task;
@@ -55,7 +58,7 @@ function TaskFacts({ task }: { task: Task }) {
         [f.lookback, span(task.lookbackSeconds)],
         task.answerSeconds !== null && [f.answer, span(task.answerSeconds)],
         [f.template, task.templateId],
-        task.callback !== null && [f.callback, <code key="callback">{task.callback.url}</code>],
+        task.callback !== null && [f.callback, <code key="callback">{receiver(task.callback)}</code>],
         [f.createdAt, <When key="created" at={task.createdAt} />],
       ]}
     />

@@ -1,6 +1,6 @@
 import { count, type Part } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
-import { callbackFields } from './callback-form.ts';
+import { receiverFields } from './callback-form.ts';
 
 /** Every setting of a topic. */
 export const topicForm = ({ topicSettings: t, form }: Texts): Part[] => [
@@ -12,7 +12,7 @@ export const topicForm = ({ topicSettings: t, form }: Texts): Part[] => [
       { kind: 'choice', name: 'workflow', said: t.workflow, options: Object.entries(t.workflows), initial: 'always' },
       {
         ...{ kind: 'optional', name: 'push', said: t.push },
-        fields: [...callbackFields(form), count('concurrency', t.concurrency, 10)],
+        fields: [...receiverFields(form), count('concurrency', t.concurrency, 10)],
       },
     ],
   },

@@ -2,6 +2,7 @@ import type { Schemas } from '../../api/client.ts';
 import { count, type FieldSpec, type Part, seconds } from '../../components/form/spec.ts';
 import { zones } from '../../components/form/zones.ts';
 import type { Texts } from '../../texts/en.ts';
+import { callbackFields } from '../settings/callback-form.ts';
 
 export type Template = Schemas['Template'];
 
@@ -80,10 +81,5 @@ const dispatching = (t: FormTexts): FieldSpec[] => [
 /** A task is shown without its callback's secret, so an empty one is none that was taken away. */
 const callback = ({ tasks: { form: t }, form }: Texts, { isNew }: Known): FieldSpec => ({
   ...{ kind: 'optional', name: 'callback', said: t.callback },
-  fields: [
-    { kind: 'text', name: 'url', said: form.callbackUrl, empty: 'required' },
-    isNew
-      ? { kind: 'secret', name: 'secret', said: form.callbackSecret }
-      : { kind: 'secret', name: 'secret', said: t.keptSecret, empty: 'omit' },
-  ],
+  fields: callbackFields(form, isNew ? form.callbackSecret : t.keptSecret),
 });

@@ -29,4 +29,9 @@ export const form = {
   },
   callbackUrl: said('Address', 'Calls are POSTed there.'),
   callbackSecret: said('Secret', 'Signs each call as Standard Webhooks say: whsec_ and base64 of 24 to 64 bytes.'),
+  workflow: said('Workflow', 'Receives outcomes as signals, instead of an address.'),
+  workflowNamespace: said('Namespace', 'One that DOCKET_SIGNAL_NAMESPACES lists.'),
+  workflowId: said('Workflow ID', 'Of the workflow that is signalled.'),
+  workflowRun: said('Run ID', 'Empty: the run that is open then.'),
+  workflowSignal: said('Signal', 'Its name; its argument is the outcome.'),
 };

@@ -28,4 +28,9 @@ export const form: Texts['form'] = {
   },
   callbackUrl: ['地址', '以 POST 方式发送到此地址。'],
   callbackSecret: ['密钥', '按 Standard Webhooks 为每次调用签名：whsec_ 加 24 至 64 字节的 base64。'],
+  workflow: ['工作流', '以信号接收结果，代替地址。'],
+  workflowNamespace: ['命名空间', 'DOCKET_SIGNAL_NAMESPACES 中列出的一个。'],
+  workflowId: ['工作流 ID', '接收信号的工作流。'],
+  workflowRun: ['运行 ID', '留空：届时打开的运行。'],
+  workflowSignal: ['信号', '信号名称；其参数为结果。'],
 };
