@@ -49,7 +49,13 @@ export async function startSystem(
       say(error.message);
     });
     signal.throwIfAborted();
-    const running = await startProcess('all', config, { databaseUrl, temporalAddress, temporalUiUrl });
+    // its own Temporal has no callers but those of this machine
+    const nexusQueues = temporal && config.nexusQueues.length === 0 ? ['*'] : config.nexusQueues;
+    const running = await startProcess(
+      'all',
+      { ...config, nexusQueues },
+      { databaseUrl, temporalAddress, temporalUiUrl },
+    );
     started.push(running);
     signal.throwIfAborted();
     return { ...running, databaseUrl, temporalAddress, temporalUiUrl, stop };

@@ -986,6 +986,21 @@ CREATE INDEX vote_at ON public.vote USING btree (court, at);
 CREATE UNIQUE INDEX vote_once ON public.vote USING btree (case_id, person);
 CREATE INDEX vote_order ON public.vote USING btree (case_id, seq);
 
+create table wait (
+  workflow_id          text collate "C" not null,
+  kind                 text collate "C" not null,
+  item_id              text collate "C" not null,
+  run                  integer not null,
+  created_at           timestamp with time zone default clock_timestamp() not null,
+  wake_at              timestamp with time zone,
+  answered             boolean default false not null,
+  constraint wait_pkey PRIMARY KEY (workflow_id)
+);
+CREATE INDEX wait_item ON public.wait USING btree (kind, item_id);
+CREATE INDEX wait_wake ON public.wait USING btree (wake_at) WHERE (wake_at IS NOT NULL);
+comment on column wait.wake_at is 'when its workflow is signalled next; null: the item is open';
+comment on column wait.answered is 'its workflow has read the outcome';
+
 create view driven as
  SELECT item.kind,
     item.id,

@@ -427,6 +427,7 @@ export interface Statements {
   wrong_counts: { params: { limit: number; correct: boolean }; row: { id: string; says: string } };
   wrong_states: { params: { from: number; to: number; kinds: (string | null)[]; events: (string | null)[]; states: (string | null)[]; limit: number }; row: { id: string; says: string | null } };
   wrong_log: { params: { from: number; to: number; exclusive: (string | null)[]; limit: number }; row: { id: string; says: string | null } };
+  wrong_waits: { params: { limit: number }; row: { id: string; says: string } };
   wrong_holds: { params: { limit: number }; row: { id: string; says: string | null } };
   wrong_leases: { params: { limit: number }; row: { id: string; says: string | null } };
   wrong_cases: { params: { from: number; to: number; limit: number }; row: { id: string; says: string | null } };
@@ -654,4 +655,9 @@ export interface Statements {
   urgent_jobs: { params: { topic?: string | null }; row: { n: number } };
   topic_pause: { params: { topic: string }; row: { seconds: number; left: number } };
   open_tube: { params: { topic: string }; row: { any: boolean } };
+  keep_wait: { params: { kind: string; id: string; run: number; workflowId: string }; row: { workflow_id: string } };
+  due_waits: { params: { limit: number }; row: { workflow_id: string; known: boolean } };
+  answer_wait: { params: { workflowId: string }; row: never };
+  forget_wait: { params: { workflowId: string }; row: never };
+  run_state: { params: { id: string; run: number }; row: { state: string } };
 }

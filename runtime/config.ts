@@ -81,8 +81,16 @@ const Environment = z.object({
   DOCKET_SIGNAL_NAMESPACES: z
     .string()
     .default('')
-    .transform((names) => listOf(names))
+    .transform(listOf)
     .describe('Temporal namespaces whose workflows may receive outcomes as signals, separated by commas'),
+  DOCKET_NEXUS_QUEUES: z
+    .string()
+    .default('')
+    .transform(listOf)
+    .describe(
+      'queues, courts and topics that Nexus operations of Temporal may use, separated by commas; * permits all; none ' +
+        'without it, but all with the Temporal of docket start',
+    ),
   DOCKET_KEY: Text.optional().describe(
     'API key with which docket export, docket outbox and npm run demo call the server',
   ),
@@ -106,7 +114,7 @@ const Environment = z.object({
   DOCKET_IMAGE_HOSTS: z
     .string()
     .default('')
-    .transform((hosts) => listOf(hosts))
+    .transform(listOf)
     .pipe(z.array(ImageHost))
     .describe('hosts from which the console may show images, separated by commas'),
   DOCKET_POOL: whole(4, 200)
@@ -185,6 +193,7 @@ export function readConfig(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {})
     temporalCli: e.TEMPORAL_CLI,
     privateCallbacks: e.DOCKET_ALLOW_PRIVATE_CALLBACKS,
     signalNamespaces: e.DOCKET_SIGNAL_NAMESPACES,
+    nexusQueues: e.DOCKET_NEXUS_QUEUES,
     key: e.DOCKET_KEY,
     docketUrl: e.DOCKET_URL,
     /** No keys asked for; on loopback only. */

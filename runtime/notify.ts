@@ -13,6 +13,8 @@ export interface Hint {
   notices?: true;
   /** The log has new lines; `now`: someone waits for their publication. */
   follow?: 'now' | 'soon';
+  /** An item has ended for which a workflow waits; sent by the database itself. */
+  waits?: true;
   /** The slowdown of this process's callers (`Load`). */
   slowdown?: number;
 }

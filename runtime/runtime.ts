@@ -13,6 +13,7 @@ import { Schemas } from './schemas/schemas.ts';
 import { Secrets } from './secrets.ts';
 import type { Tracing } from './tracing.ts';
 import { POLL_STEPS, Waiters } from './waiting.ts';
+import { Waker } from './waker.ts';
 
 export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> {
   databaseUrl: string;
@@ -25,6 +26,29 @@ export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> 
   /** Undefined: traces are switched off. */
   tracing: Tracing | undefined;
 }
+
+interface Listeners {
+  waiters: Waiters;
+  load: Load;
+  notices: Notices;
+  feed: Feed;
+  follower: Follower | undefined;
+  waker: Waker | undefined;
+  arm(ms: number): void;
+}
+
+/** What a process does at the hints of others. */
+const hearing =
+  ({ waiters, load, notices, feed, follower, waker, arm }: Listeners) =>
+  (hint: Hint): void => {
+    for (const [key, n] of Object.entries(hint.ready ?? {})) waiters.ready(key, n);
+    if (hint.dueInMs !== undefined) arm(hint.dueInMs);
+    if (hint.notices) notices.look();
+    if (hint.slowdown !== undefined) load.hear(hint.slowdown);
+    if (hint.follow) follower?.look(hint.follow === 'now');
+    if (hint.waits) waker?.look();
+    feed.look();
+  };
 
 const ALL = 100_000;
 const SLOW_POLL_MS = 5_000;
@@ -45,18 +69,12 @@ export function createRuntime(o: RuntimeOptions) {
   const secrets = new Secrets(o.secretKeys);
   // publishes to the workflows, once the worker of this process starts it
   const follower = o.role === 'api' ? undefined : new Follower({ ...o, db, callers: load });
+  const waker = o.role === 'api' ? undefined : new Waker(db, client, log);
   const pacemaker = new Pacemaker(db, log);
   const arm = (ms: number) => {
     if (o.pacemaker) pacemaker.arm(ms);
   };
-  const onHint = (hint: Hint) => {
-    for (const [key, n] of Object.entries(hint.ready ?? {})) waiters.ready(key, n);
-    if (hint.dueInMs !== undefined) arm(hint.dueInMs);
-    if (hint.notices) notices.look();
-    if (hint.slowdown !== undefined) load.hear(hint.slowdown);
-    if (hint.follow) follower?.look(hint.follow === 'now');
-    feed.look();
-  };
+  const onHint = hearing({ waiters, load, notices, feed, follower, waker, arm });
   const publish = (payload: string) => db.run('notify', { payload });
   const bus = new Bus({ url: o.databaseUrl, node, log, onHint, onGap: () => waiters.poll(), publish });
   const follow = (urgent: boolean) => follower?.look(urgent);
@@ -86,6 +104,7 @@ export function createRuntime(o: RuntimeOptions) {
       await bus.start();
       await maintenance.start();
       if (o.pacemaker) pacemaker.start();
+      waker?.start();
       let step = 0;
       slowPoll = setInterval(() => waiters.pollSome(step++), SLOW_POLL_MS / POLL_STEPS).unref();
     },
@@ -93,7 +112,7 @@ export function createRuntime(o: RuntimeOptions) {
       clearInterval(slowPoll);
       notices.stop();
       feed.stop();
-      await pacemaker.stop();
+      await Promise.all([pacemaker.stop(), waker?.stop()]);
       await follower?.stop();
       await maintenance.stop();
       await schemas.close();

@@ -12,7 +12,7 @@ export function installRuntime(log: Log, metricsPort?: number): void {
   if (installed) return;
   installed = true;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    if (message.startsWith('No workflows registered')) return;
+    if (/^No (workflows|activities) registered/.test(message)) return;
     if (level === 'ERROR') log.error({ ...meta }, message);
     else log.warn({ ...meta }, message);
   });

@@ -10,10 +10,17 @@ import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
 import { reviewActivities } from '../activities/reviews.ts';
 import { scheduleActivities } from '../activities/schedules.ts';
+import { waitActivities } from '../activities/waits.ts';
 import type { FollowerSinks } from '../contract/snapshot.ts';
 import { needFolder } from '../runtime/failures.ts';
-import { DELIVERY_TASK_QUEUE, TASK_QUEUE, URGENT_TASK_QUEUE } from '../runtime/followers/publisher.ts';
+import {
+  DELIVERY_TASK_QUEUE,
+  NEXUS_TASK_QUEUE,
+  TASK_QUEUE,
+  URGENT_TASK_QUEUE,
+} from '../runtime/followers/publisher.ts';
 import type { Context } from '../services/shared/context.ts';
+import { nexusService } from './nexus.ts';
 import { Pusher } from './pusher.ts';
 import { publishing, working } from './tracing.ts';
 
@@ -24,6 +31,8 @@ export interface WorkerOptions {
   /** The folder in which bundled workflow code is kept. */
   cacheDir: string;
   pacemaker: boolean;
+  /** Queues, courts and topics that Nexus operations may use; none: it has no such worker. */
+  nexusQueues: readonly string[];
 }
 
 /**
@@ -48,6 +57,7 @@ export async function startWorker(o: WorkerOptions) {
         activities: {
           ...{ ...items, ...scheduleActivities(ctx), giveUpDelivery: deliveries.giveUpDelivery },
           ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
+          ...waitActivities(ctx),
         },
         sinks: sinksOf(ctx),
         maxCachedWorkflows: 500,
@@ -73,9 +83,17 @@ export async function startWorker(o: WorkerOptions) {
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
   });
+  const nexus = o.nexusQueues.length > 0 && [
+    await Worker.create({
+      ...{ connection, namespace, taskQueue: NEXUS_TASK_QUEUE },
+      nexusServices: [nexusService(ctx, o.nexusQueues)],
+      shutdownGraceTime: '5s',
+      shutdownForceTime: '10s',
+    }),
+  ];
   const pusher = new Pusher(ctx);
   pusher.start();
-  const workers = [...workflowWorkers, outside];
+  const workers = [...workflowWorkers, outside, ...(nexus || [])];
   const running = workers.map((w) => runToEnd(w));
   await publishOver(o);
   const done = Promise.all(running).then(() => {});

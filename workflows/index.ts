@@ -1,3 +1,4 @@
+export { awaiting } from './awaiting.ts';
 export { redelivery } from './deliveries.ts';
 // items of all kinds
 export { default } from './kinds.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
-import { QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
+import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { NEXUS_TASK_QUEUE, QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
 import { endLeftover, type RunningChild, spawnServer, untilReady } from './children.ts';
 import { lastingPort, needFree } from './ports.ts';
 
@@ -15,6 +15,16 @@ export interface TemporalServer extends RunningChild {
   address: string;
   uiUrl: string;
 }
+
+/**
+ * For Nexus operations. With the new matcher a call fails for good while no worker polls, unless that counts as none for
+ * ever; failed calls are tried again each half minute at least, not each hour.
+ */
+export const NEXUS_SETTINGS = [
+  'matching.queryPollerUnavailableWindow="2562047h47m16.854775807s"',
+  'component.nexusoperations.retryPolicy.maxInterval="30s"',
+  'component.callbacks.retryPolicy.maxInterval="30s"',
+];
 
 interface Options {
   cli: string;
@@ -59,11 +69,13 @@ export async function startTemporal(o: Options): Promise<TemporalServer> {
       ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
       // without it priority keys have no effect
       ...['--dynamic-config-value', 'matching.useNewMatcher=true'],
+      ...NEXUS_SETTINGS.flatMap((setting) => ['--dynamic-config-value', setting]),
     ],
   });
   const address = `${HOST}:${port}`;
   try {
     await untilReady('Temporal', server, () => askTemporal(address, o.namespace), { most: 300, signal: o.signal });
+    await makeEndpoint(address, o.namespace);
   } catch (error) {
     await server.stop();
     throw error;
@@ -95,6 +107,21 @@ async function untilSilent(ask: () => Promise<void>, ended: Promise<string>, pat
     }
   }
   return running ? `it has answered nothing for ${Math.round(patienceMs / 1000)} s: ${failure}` : ended;
+}
+
+const ALREADY_EXISTS = 6;
+
+/** The endpoint by which workflows of any namespace call Docket (B.1). It outlives restarts. */
+async function makeEndpoint(address: string, namespace: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: '5s' });
+  const spec = { name: 'docket', target: { worker: { namespace, taskQueue: NEXUS_TASK_QUEUE } } };
+  try {
+    await connection.operatorService.createNexusEndpoint({ spec });
+  } catch (error) {
+    if (!isGrpcServiceError(error) || error.code !== ALREADY_EXISTS) throw error;
+  } finally {
+    await connection.close();
+  }
 }
 
 async function askTemporal(address: string, namespace: string): Promise<void> {

@@ -42,6 +42,9 @@ begin
     new.ended_at := null; new.ended_by := null;
   elsif old.ended_at is null then
     new.ended_at := coalesce(new.ended_at, new.updated_at); new.ended_by := new.last_actor;
+    update wait set wake_at = clock_timestamp() where kind = new.kind and item_id = new.id and run = new.run;
+    -- only for whom somebody waits: each commit that notifies takes a lock of the whole server
+    if found then perform pg_notify('docket', '{"node": "", "waits": true}'); end if;
   end if;
   -- a version is what its workflow must receive
   if new.version = old.version and (new.ended_at is null and new.last_event not in ('noted', 'refused', 'parked')

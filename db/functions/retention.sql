@@ -28,6 +28,7 @@ create or replace function nothing_pends(p_kind text, p_id text) returns boolean
   select not exists (select from unpublished where kind = p_kind and item_id = p_id)
      and not exists (select from parked where kind = p_kind and item_id = p_id)
      and not exists (select from delivery where kind = p_kind and item_id = p_id and state = 'pending')
+     and not exists (select from wait where kind = p_kind and item_id = p_id)
 $$;
 
 -- How far the slowest lane of any part of the log has been published.

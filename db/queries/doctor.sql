@@ -78,6 +78,13 @@ select t.kind || '/' || t.item_id as id, f.says
  where f.says is not null
  order by 1 limit :limit;
 
+-- name: wrong_waits
+-- not null: id, says
+-- Waits of which the end of the item has passed by (derive_item).
+select w.workflow_id as id, 'its item is over, and nothing wakes it' as says
+  from wait w left join item i on i.kind = w.kind and i.id = w.item_id
+ where w.wake_at is null and (i.id is null or i.ended_at is not null or i.run <> w.run) limit :limit;
+
 -- name: wrong_holds
 -- not null: id
 -- Held items whose lease is incomplete or not the one that was granted last; tickets that were claimed before they were

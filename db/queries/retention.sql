@@ -51,7 +51,8 @@ select name as queue from queue
 -- The next :limit of those that ended before a time; as ids they have their numbers.
 select r.number::text as id, r.ended_at::text as at, r.number as seq,
        not exists (select from event e
-                    where e.kind = 'job' and e.item_id = r.id and e.seq = r.last_seq and e.id > published_to()) as done
+                    where e.kind = 'job' and e.item_id = r.id and e.seq = r.last_seq and e.id > published_to())
+       and not exists (select from wait w where w.kind = 'job' and w.item_id = r.id and w.run = r.run) as done
   from job_run r
  where r.queue = :queue and (r.ended_at, r.number) > (:afterAt::timestamptz, :afterSeq::bigint)
    and r.ended_at < clock_timestamp() - make_interval(secs => :days * 86400::double precision)

@@ -10,6 +10,8 @@ export const TASK_QUEUE = 'docket';
 /** For workflows that a caller or a clock waits for: reviews and the firings of schedules. */
 export const URGENT_TASK_QUEUE = 'docket-urgent';
 export const DELIVERY_TASK_QUEUE = 'docket-deliver';
+/** For Nexus operations (B.1). */
+export const NEXUS_TASK_QUEUE = 'docket-nexus';
 /** Used by servers with priority support (1 goes first, 3 is the default); no order depends on it. */
 const URGENT = { priorityKey: 1 };
 

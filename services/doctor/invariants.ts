@@ -53,6 +53,12 @@ export const INVARIANTS: readonly Invariant[] = [
     look: (on, lines) => on.run('wrong_log', { ...lines, exclusive: EXCLUSIVE, limit: MOST }),
   },
   {
+    name: 'waits',
+    rule: 'no workflow waits for an item that is over without being woken',
+    advice: `Set wake_at of its row in wait to the present, and ${REPORT}.`,
+    look: (on) => on.run('wrong_waits', { limit: MOST }),
+  },
+  {
     name: 'holds',
     rule: 'what is held has a whole lease, the one that was granted last, and was due',
     advice: `Take the item from its holder as an operator, so that it is handed out with a new lease, and ${REPORT}.`,

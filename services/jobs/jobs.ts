@@ -57,6 +57,12 @@ export async function add(ctx: Context, { id, key, ...job }: NewJob, actor: stri
   throw new Problem('unavailable', `job ${id} comes and goes, try again`);
 }
 
+/** The newest run of a job's id, if it has this content. @throws Problem `id_conflict`, `erased` */
+export async function meet(ctx: Context, { id, key: _, ...job }: NewJob): Promise<Item | undefined> {
+  const item = await items.get(ctx, 'job', id);
+  return item && sameContent(item, 'job', id, contentHash(job));
+}
+
 const endOf = ({ state, ended_at }: Item) => `${stateWord('job', state)} at ${ended_at?.toISOString()}`;
 
 const begins = perContext(({ db }) =>

@@ -1,5 +1,7 @@
 import { sleep } from '@temporalio/workflow';
+import type { Awaited, Outcome } from '../../contract/awaiting.ts';
 import type { ItemInput, ReviewInput } from '../../contract/snapshot.ts';
+import { awaiting as unalteredAwaiting } from '../../workflows/awaiting.ts';
 import unalteredItem from '../../workflows/kinds.ts';
 import { review as unalteredReview } from '../../workflows/reviews.ts';
 
@@ -13,4 +15,9 @@ export default async function item(input: ItemInput): Promise<void> {
 export async function review(input: ReviewInput): Promise<void> {
   await sleep(1);
   await unalteredReview(input);
+}
+
+export async function awaiting(awaited: Awaited): Promise<Outcome> {
+  await sleep(1);
+  return unalteredAwaiting(awaited);
 }

@@ -9,8 +9,9 @@ import { startTestSystem, type TestSystem } from '../support/system.ts';
 import { casePaths } from './case-paths.ts';
 import { paths as others } from './paths.ts';
 import { taskPaths } from './task-paths.ts';
+import { waitingPaths } from './waiting-paths.ts';
 
-const paths = [...others, ...casePaths, ...taskPaths];
+const paths = [...others, ...casePaths, ...taskPaths, ...waitingPaths];
 
 const folder = fileURLToPath(new URL('histories/', import.meta.url));
 const recorded = readdirSync(folder)
@@ -35,7 +36,7 @@ test('S0.9 recorded histories replay on the code as it is: one for each path', a
 test('the control: a workflow with one timer too many is rejected', async () => {
   const workflowsPath = fileURLToPath(new URL('altered.ts', import.meta.url));
   const altered = await bundleWorkflowCode({ workflowsPath });
-  const ours = recorded.filter(({ name }) => /^(ticket|review|case|task|rotation)-/.test(name));
+  const ours = recorded.filter(({ name }) => /^(ticket|review|case|task|rotation|awaiting)-/.test(name));
   const failed = await failures(altered, ours);
   expect(Object.keys(failed).sort()).toEqual(ours.map(({ name }) => name).sort());
   for (const error of Object.values(failed)) expect(error).toBeInstanceOf(DeterminismViolationError);

@@ -9,6 +9,7 @@ import type { TestProject } from 'vitest/node';
 import { freePort } from '../../cli/servers/ports.ts';
 import { startPostgres } from '../../cli/servers/postgres.ts';
 import { findSite } from '../../cli/servers/site.ts';
+import { NEXUS_SETTINGS } from '../../cli/servers/temporal.ts';
 import { findTemporalCli } from '../../cli/servers/temporal-cli.ts';
 import { migrate } from '../../db/migrate.ts';
 import { workflowBundle } from '../../worker/worker.ts';
@@ -83,6 +84,7 @@ async function startTestTemporal(cli: string, dir: string) {
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=0'],
       ...['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
       ...['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
+      ...['matching.useNewMatcher=true', ...NEXUS_SETTINGS].flatMap((set) => ['--dynamic-config-value', set]),
     ],
     // memory is there, processors are not: Go collects garbage a quarter as often
     { stdio: 'ignore', env: { ...process.env, GOGC: '400' } },

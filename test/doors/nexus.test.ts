@@ -1,0 +1,213 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import { claimed, openCourt, voted } from '../support/cases.ts';
+import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
+import { testDoctor } from '../support/doctor.ts';
+import { startCallers } from '../support/nexus.ts';
+import type { askTwice } from '../support/nexus-callers.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { startTestSystem } from '../support/system.ts';
+import { addHeld } from '../support/tickets.ts';
+
+const system = await startTestSystem({ DOCKET_NEXUS_QUEUES: 'approvals, buyers,shipments,elsewhere' });
+const { api, sql, cell, running } = system;
+const { broken } = testDoctor(system);
+const { client, endpoint, namespace, start } = await startCallers(system);
+
+const waits = (id: string) => sql('select * from wait where item_id = $1 order by created_at', [id]);
+const waiting = (id: string, n = 1) => eventually(async () => (await waits(id)).length === n, 30_000);
+const ticket = (id: string, more: object = {}) => ({ queue: 'approvals', id, body: { amount: 900 }, ...more });
+const resolve = (id: string, decision: unknown = 'yes') =>
+  api.post(`/v1/tickets/${id}/resolve`, { decision, reason: 'elsewhere' });
+
+/** The innermost message of a failed workflow, with what the way there says. */
+async function failureOf(handle: { result(): Promise<unknown> }): Promise<string> {
+  const error: unknown = await handle.result().catch((failed: unknown) => failed);
+  expect(error).toBeInstanceOf(WorkflowFailedError);
+  const says: string[] = [];
+  for (let at = error as Error | undefined; at; at = at.cause as Error | undefined) says.push(at.message);
+  return says.join(' | ');
+}
+
+test('B.1 a workflow waits in one line: a ticket is added, a person decides, the workflow goes on', async () => {
+  const handle = await start('ticket', ticket('a1', { priority: 5 }));
+  await waiting('a1');
+  const { lease, ...added } = await claimOne(api, 'approvals', 'anna');
+  expect(added).toMatchObject({ id: 'a1', body: { amount: 900 }, priority: 5 });
+  const { items } = (await api.get('/v1/tickets/a1/events')).body;
+  expect(items.at(-1) ?? items[0]).toBeDefined();
+  expect(items.find((e: Json) => e.type === 'created').actor).toBe(`nexus/${namespace}`);
+  await api.post('/v1/tickets/a1/decide', { token: lease.token, decision: { pay: true } });
+  expect(await handle.result()).toEqual({
+    ...{ state: 'decided', decision: { pay: true }, decidedBy: 'anna', decidedAt: expect.any(String) },
+    ...{ reason: null, version: expect.any(Number) },
+  });
+});
+
+test('B.1 so do a case and a job', async () => {
+  await openCourt(api, 'buyers', { options: ['yes', 'no'], votesToWin: 1 }, ['jo'], []);
+  const byCourt = await start('case', { court: 'buyers', id: 'c1', body: 1, parties: [{ id: 'sam' }] });
+  const byTopic = await start('job', { topic: 'shipments', id: 'j1', body: 'box' });
+  await waiting('c1');
+  await waiting('j1');
+  await voted(api, 'c1', (await claimed(api, 'buyers', 'jo')).token, 'yes');
+  const { body: popped } = await api.post('/v1/jobs', { command: 'pop', topic: 'shipments' });
+  await api.post('/v1/jobs', { command: 'finish', id: 'j1', token: popped.token });
+  const tally = { yes: 1, no: 0 };
+  expect(await byCourt.result()).toMatchObject({ state: 'decided', winner: 'yes', tally, version: expect.any(Number) });
+  expect(await byTopic.result()).toEqual({ state: 'finished' });
+});
+
+test('B.1 two callers of one id, and a third of an item that is over, are all answered; other content is refused', async () => {
+  const [one, two] = [await start('ticket', ticket('shared')), await start('ticket', ticket('shared'))];
+  await waiting('shared', 2);
+  await resolve('shared');
+  const told = { state: 'decided', decision: 'yes', reason: 'elsewhere' };
+  for (const handle of [one, two, await start('ticket', ticket('shared'))])
+    expect(await handle.result()).toMatchObject(told);
+  expect(await waits('shared')).toHaveLength(2);
+  expect(await failureOf(await start('ticket', ticket('shared', { body: 'other' })))).toMatch(/id_conflict/);
+  // answered rows go once their workflows are known to have ended
+  await sql(`update wait set wake_at = clock_timestamp() where item_id = 'shared'`);
+  await eventually(async () => (await waits('shared')).length === 0, 30_000);
+});
+
+test('B.1 100 callers of one id', async () => {
+  const handles = await Promise.all(Array.from({ length: 100 }, () => start('ticket', ticket('hundred'))));
+  await waiting('hundred', 100);
+  await resolve('hundred');
+  for (const handle of handles) expect(await handle.result()).toMatchObject({ state: 'decided' });
+}, 120_000);
+
+test("B.1 a cancelled caller's wait ends alone; where it withdraws the item, all waits of it end", async () => {
+  const [leaves, stays] = [await start('ticket', ticket('left')), await start('ticket', ticket('left'))];
+  await waiting('left', 2);
+  await leaves.cancel();
+  expect(await failureOf(leaves)).toMatch(/cancel/i);
+  await waiting('left', 1);
+  expect((await api.get('/v1/tickets/left')).body.state).toBe('waiting');
+
+  const withdraws = await start('ticket', ticket('left', { onCancel: 'withdraw' }));
+  await waiting('left', 2);
+  await claimOne(api, 'approvals', 'bob');
+  await withdraws.cancel();
+  const told = { state: 'invalidated', reason: 'withdrawn', decision: null };
+  for (const handle of [withdraws, stays]) expect(await handle.result()).toMatchObject(told);
+  expect(await eventTypes(api, 'left')).toContain('invalidated');
+  expect((await api.get('/v1/tickets/left')).body.invalidation.by).toBe(`nexus/${namespace}`);
+});
+
+test("B.1 a job's wait is for the run that it met, and no operation begins another", async () => {
+  const first = await start('job', { topic: 'shipments', id: 'again', body: 1 });
+  await waiting('again');
+  await api.post('/v1/jobs', { command: 'finish', id: 'again' });
+  expect(await first.result()).toEqual({ state: 'finished' });
+  const over = await start('job', { topic: 'shipments', id: 'again', body: 1 });
+  expect(await over.result()).toEqual({ state: 'finished' });
+  const add = { command: 'add', topic: 'shipments', id: 'again', body: 1 };
+  expect((await api.post('/v1/jobs', add)).body.run).toBe(2);
+  const second = await start('job', { topic: 'shipments', id: 'again', body: 1, onCancel: 'withdraw' });
+  await waiting('again', 2);
+  await second.cancel();
+  expect(await second.result()).toEqual({ state: 'deleted' });
+  expect((await api.post('/v1/jobs', add)).body.run).toBe(3);
+  await api.post('/v1/jobs', { command: 'delete', id: 'again' });
+});
+
+test('B.1 a wait holds the run of its job against the next one', async () => {
+  const handle = await start('job', { topic: 'shipments', id: 'held', body: 1 });
+  await waiting('held');
+  await running.runtime.client.workflow.getHandle((await waits('held'))[0]?.workflow_id).describe();
+  // the end and the next run in one instant: what is read afterwards is the earlier run's
+  const add = { command: 'add', topic: 'shipments', id: 'held', body: 1 };
+  await Promise.all([api.post('/v1/jobs', { command: 'delete', id: 'held' }).then(() => api.post('/v1/jobs', add))]);
+  expect(await handle.result()).toEqual({ state: 'deleted' });
+  expect((await api.get('/v1/jobs/held')).body.state).toBe('ready');
+});
+
+test('B.1 what is wrong with an operation it says at once, without a stack', async () => {
+  for (const [of, input, why] of [
+    ['ticket', { queue: 'approvals', body: 1 }, /invalid_request: id /],
+    ['ticket', ticket('x', { unknown: 1 }), /invalid_request: .*unknown/],
+    ['ticket', ticket('x', { queue: 'private' }), /forbidden: private is not in DOCKET_NEXUS_QUEUES/],
+    ['ticket', ticket('..'), /invalid_request: id /],
+    ['ticket', ticket('x', { callback: { url: 'ftp://x', secret: `whsec_${'A'.repeat(32)}` } }), /callback/],
+    ['case', { court: 'elsewhere', id: 'x', body: 1 }, /not_found/],
+    ['job', { topic: 'shipments', id: 'x', body: 1, key: 'mine' }, /invalid_request: .*key/],
+    ['ticket', 'no object', /invalid_request/],
+  ] as const) {
+    const says = await failureOf(await start(of, input as object));
+    expect(says).toMatch(why);
+    expect(says).not.toMatch(/\bat .*\.ts/);
+  }
+});
+
+test('B.1 an erased item ends its waits so, and refuses later operations', async () => {
+  const handle = await start('ticket', ticket('private-1'));
+  await waiting('private-1');
+  await api.post('/v1/erasures', { item: { kind: 'ticket', id: 'private-1' }, reason: 'asked for' });
+  expect(await handle.result()).toMatchObject({ state: 'invalidated', reason: 'erased', decision: null });
+  expect(await failureOf(await start('ticket', ticket('private-1')))).toMatch(/erased/);
+});
+
+test("B.1 the item's own callback is delivered as well, and a reviewer sees a ticket like any other", async () => {
+  const { callback, received } = await startReceiver(() => 204);
+  const handle = await start('ticket', ticket('both', { callback }));
+  await waiting('both');
+  await resolve('both');
+  expect(await handle.result()).toMatchObject({ state: 'decided' });
+  await eventually(async () => received.length === 1);
+});
+
+test('B.1 callers that continue as new, end or use an id again have a wait of their own each', async () => {
+  const args = [endpoint, ticket('twice')] as [string, object];
+  const handle = await client.workflow.start<typeof askTwice>('askTwice', {
+    workflowId: 'twice',
+    taskQueue: 'callers',
+    args,
+  });
+  await waiting('twice');
+  await resolve('twice');
+  const [before, after] = (await handle.result()) as Json[];
+  expect(after).toEqual(before);
+
+  const gone = await start('ticket', ticket('gone'), 'reused');
+  await waiting('gone');
+  await gone.terminate('no longer wanted');
+  const next = await start('ticket', ticket('gone'), 'reused');
+  await waiting('gone', 2);
+  await resolve('gone');
+  expect(await next.result()).toMatchObject({ state: 'decided' });
+});
+
+test('B.1 cancel and decision at once: one end, and the caller has it or is cancelled', async () => {
+  const pairs = await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => {
+      const handle = await start('ticket', ticket(`race-${n}`, { onCancel: n % 2 ? 'withdraw' : 'leave' }));
+      await waiting(`race-${n}`);
+      return [n, handle] as const;
+    }),
+  );
+  await Promise.all(pairs.flatMap(([n, handle]) => [handle.cancel(), resolve(`race-${n}`)]));
+  for (const [n, handle] of pairs) {
+    const { state } = (await api.get(`/v1/tickets/race-${n}`)).body;
+    const told = (await handle.result().catch((error: Error) => error)) as Json;
+    if (told instanceof WorkflowFailedError) expect(n % 2).toBe(0);
+    else expect(told.state).toBe(state);
+  }
+}, 120_000);
+
+test('B.1 retention leaves what is waited for, and the doctor knows waits that nothing wakes', async () => {
+  await addHeld(api, 'elsewhere', 'kept-1');
+  const handle = await start('ticket', { queue: 'elsewhere', id: 'kept', body: 1 });
+  await waiting('kept');
+  expect(await broken()).not.toContain('waits');
+  await sql(`begin; alter table item disable trigger item_derived;
+    update item set state = 'invalidated', ended_at = clock_timestamp(), ended_by = 'x', wake_at = null, event_seq = event_seq + 1,
+           last_event = 'invalidated' where id = 'kept';
+    alter table item enable trigger item_derived; commit`);
+  expect(await broken()).toContain('waits');
+  expect(await cell(`select nothing_pends('ticket', 'kept')`)).toBe(false);
+  await sql(`update wait set wake_at = clock_timestamp() where item_id = 'kept'`);
+  expect(await handle.result()).toMatchObject({ state: 'invalidated' });
+});

@@ -1,0 +1,35 @@
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
+import { NEXUS_TASK_QUEUE } from '../../runtime/followers/publisher.ts';
+import { atEndOfFile } from './endings.ts';
+import type { ask } from './nexus-callers.ts';
+import { testStores } from './system.ts';
+
+const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
+
+/** A worker of somebody else in a namespace of its own, whose workflows call the Docket of another namespace by Nexus. */
+export async function startCallers({ namespace: docket }: { namespace: string }) {
+  const { namespace, temporalAddress: address } = await testStores();
+  const connection = await Connection.connect({ address });
+  const endpoint = `docket-of-${docket}`;
+  const target = { worker: { namespace: docket, taskQueue: NEXUS_TASK_QUEUE } };
+  await connection.operatorService.createNexusEndpoint({ spec: { name: endpoint, target } });
+  const workflowsPath = fileURLToPath(new URL('./nexus-callers.ts', import.meta.url));
+  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: quiet as never });
+  const native = await NativeConnection.connect({ address });
+  const worker = await Worker.create({ connection: native, namespace, taskQueue: 'callers', workflowBundle });
+  const running = worker.run();
+  atEndOfFile(async () => {
+    worker.shutdown();
+    await running;
+    await native.close();
+    await connection.close();
+  });
+  const client = new Client({ connection, namespace });
+  let calls = 0;
+  /** Starts a workflow that asks; undefined results are those of a workflow that waits. */
+  const start = (of: Parameters<typeof ask>[1], input: object, workflowId = `caller-${++calls}`) =>
+    client.workflow.start<typeof ask>('ask', { workflowId, taskQueue: 'callers', args: [endpoint, of, input] });
+  return { client, endpoint, namespace, start };
+}
