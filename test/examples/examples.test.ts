@@ -4,9 +4,11 @@ import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
 import { pythonKit } from '../clients/kits.ts';
 import { needDebian } from '../support/debian.ts';
+import { startEndpoint } from '../support/nexus.ts';
+import { pythonWith } from '../support/python.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const system = await startTestSystem({ BEANSTALKD_PORT: '0' });
+const system = await startTestSystem({ BEANSTALKD_PORT: '0', DOCKET_NEXUS_QUEUES: 'approvals' });
 const root = join(import.meta.dirname, '../..');
 
 /** What an example prints. It has to end by itself and without an error. */
@@ -16,6 +18,8 @@ async function printed(command: string[], ...args: string[]): Promise<string> {
     ...process.env,
     DOCKET_SERVERS: system.running.url ?? '',
     BEANSTALKD_PORT: String(system.running.beanstalkd?.port),
+    ...{ TEMPORAL_ADDRESS: inject('temporal'), TEMPORAL_NAMESPACE: system.namespace },
+    DOCKET_ENDPOINT: `docket-of-${system.namespace}`,
   };
   const { stdout } = await promisify(execFile)(program, [...first, ...args], { cwd: root, env, timeout: 100_000 });
   return stdout;
@@ -81,4 +85,15 @@ test("S3.1 S3.2 S3.4 laravel_worker.php: Laravel's own queue adds, delays and re
     expect(text).toContain('failed: the mail server does not answer');
     expect(text).toContain('receipt for ben, attempt 2');
   }
+}, 120_000);
+
+test('B.1 purchase_workflow.py waits for a person, and goes on', async () => {
+  const python = pythonWith(inject('cacheDir'), 'temporal', ['temporalio==1.35.0']);
+  await startEndpoint(system);
+  const asked = printed([python], 'examples/purchase_workflow.py', 'order-7');
+  const claim = { reviewer: 'ben', waitSeconds: 30 };
+  const { body } = await system.api.post('/v1/queues/approvals/claim', claim);
+  const [{ id, lease }] = body.tickets;
+  await system.api.post(`/v1/tickets/${id}/decide`, { token: lease.token, decision: { approve: true } });
+  expect(await asked).toMatch(/^order-7 waits at http.*\/desk\/approvals\norder-7 is paid, approved by ben\n$/);
 }, 120_000);

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
+import { inject } from 'vitest';
 import { NEXUS_TASK_QUEUE } from '../../runtime/followers/publisher.ts';
 import { atEndOfFile } from './endings.ts';
 import type { ask } from './nexus-callers.ts';
@@ -8,13 +9,21 @@ import { testStores } from './system.ts';
 
 const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
 
+/** The Nexus endpoint of a Docket; its name. */
+export async function startEndpoint({ namespace }: { namespace: string }): Promise<string> {
+  const connection = await Connection.connect({ address: inject('temporal') });
+  const name = `docket-of-${namespace}`;
+  const target = { worker: { namespace, taskQueue: NEXUS_TASK_QUEUE } };
+  await connection.operatorService.createNexusEndpoint({ spec: { name, target } });
+  await connection.close();
+  return name;
+}
+
 /** A worker of somebody else in a namespace of its own, whose workflows call the Docket of another namespace by Nexus. */
-export async function startCallers({ namespace: docket }: { namespace: string }) {
+export async function startCallers(docket: { namespace: string }) {
   const { namespace, temporalAddress: address } = await testStores();
   const connection = await Connection.connect({ address });
-  const endpoint = `docket-of-${docket}`;
-  const target = { worker: { namespace: docket, taskQueue: NEXUS_TASK_QUEUE } };
-  await connection.operatorService.createNexusEndpoint({ spec: { name: endpoint, target } });
+  const endpoint = await startEndpoint(docket);
   const workflowsPath = fileURLToPath(new URL('./nexus-callers.ts', import.meta.url));
   const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: quiet as never });
   const native = await NativeConnection.connect({ address });
