@@ -12,6 +12,8 @@ const FULL = [
     'cli/servers',
     'deliveries/silent-receivers',
     'feed/export',
+    'feed/export-kafka',
+    'feed/export-mysql',
     'mcp/conformance',
     'mcp/killed',
     'metrics/alerts',

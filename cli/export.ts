@@ -2,6 +2,8 @@ import type { Config } from '../runtime/config.ts';
 import { Misused } from './command.ts';
 import { openElasticsearch } from './exporting/elasticsearch.ts';
 import { openFile } from './exporting/file.ts';
+import { openKafka } from './exporting/kafka.ts';
+import { openMysql } from './exporting/mysql.ts';
 import { openPostgres } from './exporting/postgres.ts';
 import { type Retries, retrying } from './exporting/retries.ts';
 import { runExport } from './exporting/run.ts';
@@ -9,9 +11,13 @@ import { Source } from './exporting/source.ts';
 import type { Target } from './exporting/target.ts';
 
 /** The targets, with the options that each of them takes. */
-const TAKES = { file: ['file'], postgres: ['url', 'table'], elasticsearch: ['url', 'index'] };
+const TAKES = {
+  ...{ file: ['file'], postgres: ['url', 'table'], mysql: ['url', 'table'] },
+  ...{ elasticsearch: ['url', 'index'], kafka: ['url', 'topic'] },
+};
+const OWN = ['file', 'url', 'table', 'index', 'topic'] as const;
 
-type Texts = Partial<Record<'from' | 'key' | 'file' | 'url' | 'table' | 'index', string>>;
+type Texts = Partial<Record<'from' | 'key' | (typeof OWN)[number], string>>;
 type Options = Texts & { to: keyof typeof TAKES; follow?: boolean };
 
 /** Tries in a row without `--follow`: about 15 s. */
@@ -19,10 +25,12 @@ const TRIES = 8;
 const HTTP = ['http:', 'https:'];
 
 /**
- * `docket export`: the feed to a file, a table or an index. Ends the process.
+ * `docket export`: the feed to a file, a table, an index or a topic. Ends the process.
+ * @param given its `to` is the name of a target, or a URL that stands for `--url`, too
  * @throws Misused for options that do not fit; Error that names the server, file or table that cannot be used
  */
-export async function exportCommand(config: Config, options: Options): Promise<void> {
+export async function exportCommand(config: Config, given: Options & { to: string }): Promise<void> {
+  const options = withUrl(given);
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   const { signal } = stop;
@@ -41,23 +49,35 @@ export async function exportCommand(config: Config, options: Options): Promise<v
   process.exit(0);
 }
 
+function withUrl(options: Options): Options {
+  const [to, rest] = options.to.split('://');
+  if (rest === undefined) return options;
+  if (options.url !== undefined) throw new Misused('--to has a URL: leave out --url');
+  return { ...options, to: to as Options['to'], url: options.to };
+}
+
 function targetOf(options: Options, signal: AbortSignal, retries: Retries): () => Promise<Target> {
-  const takes = TAKES[options.to];
-  const foreign = ['file', 'url', 'table', 'index'].find((o) => o in options && !takes.includes(o));
-  if (foreign) throw new Misused(`--${foreign} is not for --to ${options.to}`);
-  if (options.to === 'file') {
+  const { to } = options;
+  const foreign = OWN.find((option) => option in options && !TAKES[to].includes(option));
+  if (foreign) throw new Misused(`--${foreign} is not for --to ${to}`);
+  if (to === 'file') {
     const { file } = options;
     if (!file) throw new Misused('--to file needs --file');
     return () => openFile(file);
   }
-  if (options.to === 'postgres') {
-    const url = address('--url', options.url, ['postgres:', 'postgresql:']);
-    const table = name('--table', options.table ?? 'docket_event', /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/);
-    return () => openPostgres(url, table);
+  if (to === 'elasticsearch') {
+    const url = address('--url', options.url, HTTP);
+    const index = name('--index', options.index ?? 'docket-events', /^[a-z0-9][a-z0-9._-]*$/);
+    return () => openElasticsearch({ url, index, signal, retries });
   }
-  const url = address('--url', options.url, HTTP);
-  const index = name('--index', options.index ?? 'docket-events', /^[a-z0-9][a-z0-9._-]*$/);
-  return () => openElasticsearch({ url, index, signal, retries });
+  if (to === 'kafka') {
+    const url = address('--url', options.url, ['kafka:']);
+    const topic = name('--topic', options.topic ?? 'docket-events', /^[A-Za-z0-9][A-Za-z0-9._-]{0,239}$/);
+    return () => openKafka(url, topic);
+  }
+  const url = address('--url', options.url, to === 'mysql' ? ['mysql:'] : ['postgres:', 'postgresql:']);
+  const table = name('--table', options.table ?? 'docket_event', /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/);
+  return () => (to === 'mysql' ? openMysql : openPostgres)(url, table);
 }
 
 /** @throws Misused, which does not quote the value: it may hold a password */

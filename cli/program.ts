@@ -238,16 +238,20 @@ interrupt: processes that run carry on with it. See docs/guides/erasure.md.`,
 }
 
 function addExport(program: Command): void {
-  const to = new Option('--to <target>', 'where to').choices(['file', 'postgres', 'elasticsearch']);
+  const to = new Option('--to <target>', 'where to, or its URL');
+  const { parseArg: check } = to.choices(['file', 'postgres', 'mysql', 'elasticsearch', 'kafka']);
+  to.argParser((target) => check?.(target.split('://', 1)[0] ?? '', undefined) && target);
   add(program, 'export', async () => (await import('./export.ts')).exportCommand, {
-    summary: 'copy the feed of a running server to a file, PostgreSQL or Elasticsearch',
+    summary: 'copy the feed of a running server to a file, PostgreSQL, MySQL, Elasticsearch or Kafka',
     description: `Copies the feed of a running server, from the target's position to the end.
 Stopped at any moment and started again, it misses no event and copies none twice.`,
     reads: ['PORT', 'DOCKET_KEY'],
     examples: [
       ['docket export --to file --file events.ndjson', 'to a file, once'],
       ['docket export --to postgres --url postgres://me@warehouse/events --follow', 'to a table, until it is stopped'],
+      ['docket export --to mysql://me@warehouse/events --follow', 'to a table of MySQL or MariaDB'],
       ['docket export --to elasticsearch --url https://me:secret@search:9200 --follow', 'to an index'],
+      ['docket export --to kafka://one,two:9092 --follow', 'to a topic'],
     ],
   })
     .addOption(to.makeOptionMandatory())
@@ -256,12 +260,17 @@ Stopped at any moment and started again, it misses no event and copies none twic
     .option('--follow', 'keep it running at the end, until SIGTERM or Ctrl-C')
     .optionsGroup('To a file, as newline-delimited JSON:')
     .option('--file <path>', 'appended to')
-    .optionsGroup('To PostgreSQL, Elasticsearch or OpenSearch:')
-    .option('--url <url>', 'postgres://user@host/database, or https://user:password@host:9200')
-    .optionsGroup('To PostgreSQL:')
+    .optionsGroup('To all others:')
+    .option(
+      '--url <url>',
+      'postgres://user@host/database, mysql://…, https://user:password@host:9200, kafka://host:9092',
+    )
+    .optionsGroup('To PostgreSQL, MySQL or MariaDB:')
     .option('--table <name>', 'made if it is missing, as is NAME_position (default: docket_event)')
     .optionsGroup('To Elasticsearch or OpenSearch:')
-    .option('--index <name>', 'made if it is missing, as is NAME-position (default: docket-events)');
+    .option('--index <name>', 'made if it is missing, as is NAME-position (default: docket-events)')
+    .optionsGroup('To Kafka (on Node.js 22.22 or newer):')
+    .option('--topic <name>', 'made if it is missing, as is NAME-position (default: docket-events)');
 }
 
 function addOutbox(program: Command): void {

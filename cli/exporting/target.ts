@@ -35,6 +35,22 @@ export function positionOf(events: ReceivedEvent[]): Position {
   return { seq: last.event.seq, id: last.event.id };
 }
 
+/** Splits events, in order, into parts of at most so many bytes; a larger event is a part of its own. */
+export function* partsOf(events: ReceivedEvent[], bytes: number): Generator<ReceivedEvent[]> {
+  let part: ReceivedEvent[] = [];
+  let size = 0;
+  for (const event of events) {
+    const more = Buffer.byteLength(event.text);
+    if (size + more > bytes && part.length > 0) {
+      yield part;
+      [part, size] = [[], 0];
+    }
+    part.push(event);
+    size += more;
+  }
+  yield part;
+}
+
 /** A server's answer as JSON; undefined where it is none. */
 export function asJson(text: string): unknown {
   try {

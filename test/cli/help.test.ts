@@ -57,7 +57,7 @@ describe('help', () => {
     expect(helps.get('key create')?.stdout).toMatch(
       /"producer",\s+"reviewer",\s+"agent",\s+"consumer",\s+"supervisor",\s+"admin"/,
     );
-    expect(helps.get('export')?.stdout).toMatch(/"file",\s+"postgres",\s+"elasticsearch"/);
+    expect(helps.get('export')?.stdout).toMatch(/"file",\s+"postgres",\s+"mysql",\s+"elasticsearch",\s+"kafka"/);
   });
 
   test('a reader of its output who leaves first is no failure', async () => {

@@ -143,10 +143,11 @@ describe.concurrent('what cannot be used', () => {
     const file = join(folder, 'no', 'such', 'folder', 'events.ndjson');
     const to = (...options: string[]) => docket(['export', '--from', 'http://127.0.0.1:1', '--to', ...options]);
     const away = 'cannot be reached (connection refused); start';
-    const [toFile, toPostgres, toElasticsearch, from] = await Promise.all([
+    const [toFile, toPostgres, toElasticsearch, toMysql, from] = await Promise.all([
       to('file', '--file', file),
       to('postgres', '--url', 'postgres://me:hunter2@127.0.0.1:1/events'),
       to('elasticsearch', '--url', 'http://me:hunter2@127.0.0.1:65000'),
+      to('mysql://me:hunter2@127.0.0.1:65000/events'),
       docket(['export', '--to', 'file', '--file', 'events.ndjson'], { PORT: '65000' }),
     ]);
     expectFailure(toFile, `docket export: --file: cannot write to ${file} (no such file or folder); name another`);
@@ -155,6 +156,7 @@ describe.concurrent('what cannot be used', () => {
       /--url: cannot reach PostgreSQL at 127\.0\.0\.1:1 \(connection refused\); start it, or correct --url \(after 8 tries\)/,
     );
     expectFailure(toElasticsearch, `--url: http://127.0.0.1:65000 ${away} it`);
+    expectFailure(toMysql, `--url: MySQL at 127.0.0.1:65000 ${away} it`);
     expectFailure(from, `PORT: http://127.0.0.1:65000 ${away} Docket there`);
   }, 90_000);
 

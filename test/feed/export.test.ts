@@ -1,65 +1,20 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, test } from 'vitest';
 import type { FeedEvent } from '../../contract/feed.ts';
 import type { Role } from '../../contract/keys.ts';
 import { startExport } from '../support/child.ts';
 import { docket, expectFailure } from '../support/cli.ts';
-import { eventually, type Json, ndjson, repeat } from '../support/client.ts';
-import { openTestDb } from '../support/database.ts';
+import { eventually, type Json, ndjson } from '../support/client.ts';
 import { type ElasticsearchServer, startElasticsearch } from '../support/elasticsearch.ts';
+import { startFeed } from '../support/exports.ts';
 import { wholeFeed } from '../support/feed.ts';
 import { createKey } from '../support/keys.ts';
-import { addNew } from '../support/rows.ts';
-import { startTestSystem, testStores } from '../support/system.ts';
+import { startTestSystem } from '../support/system.ts';
 
-const stores = { ...(await testStores()), temporalAddress: '127.0.0.1:9' };
-const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });
-const db = openTestDb(stores.databaseUrl, 4, 'writers');
-await sql(`insert into node (id, role, seen_at) values ('writers', 'api', clock_timestamp() + interval '1 hour')`);
-await db.run('ensure_queue', { kind: 'ticket', name: 'q' });
-
+const { api, sql, db, stores, addSome, made, run, finish, killedAgainAndAgain } = await startFeed();
 const dir = mkdtempSync(join(inject('dir'), 'export-'));
-let made = 0;
-const addSome = async (count: number) => {
-  const ids = repeat(count, () => `t${made++}`);
-  await addNew(db, 'q', ids);
-};
 for (const count of [1_000, 1_000]) await addSome(count);
-
-const run = (args: string[], env: Record<string, string> = {}) => startExport(['--from', api.url, ...args], env);
-/** Runs to the end of the feed. */
-async function finish(args: string[]): Promise<string> {
-  const child = run(args);
-  expect([await child.exited, child.output()]).toEqual([0, expect.stringContaining('up to position')]);
-  return child.output();
-}
-
-/**
- * Events come all the while, and the export is killed whenever it has brought some more. At the end it is run
- * once more to the end of the feed.
- * @param count how many events are at the target
- */
-async function killedAgainAndAgain(args: string[], count: () => Promise<number>): Promise<void> {
-  let adding = true;
-  const writing = (async () => {
-    for (; adding; await sleep(50)) await addSome(30);
-  })();
-  for (let kills = 0; kills < 3; kills++) {
-    const before = await count();
-    const child = run([...args, '--follow']);
-    await eventually(async () => {
-      const now = await count();
-      if (now > before + kills * 50) return true;
-      throw new Error(`${now} events, ${before} before; ${child.output()}`);
-    }, 60_000);
-    expect(await child.end('SIGKILL')).toBeNull();
-  }
-  adding = false;
-  await writing;
-  await finish(args);
-}
 
 const sorted = (all: Json[]) => [...all].sort((a, b) => a.seq - b.seq);
 
@@ -103,9 +58,9 @@ describe('to a file', () => {
   test('S4.8 SIGTERM ends an export that follows, with all of it written', async () => {
     const child = run(['--to', 'file', '--file', file, '--follow']);
     await addSome(3);
-    await eventually(async () => lines().length === made);
+    await eventually(async () => lines().length === made());
     expect(await child.end('SIGTERM')).toBe(0);
-    expect(child.output()).toContain(`up to position ${made}`);
+    expect(child.output()).toContain(`up to position ${made()}`);
     expect(lines()).toEqual(await wholeFeed(api));
   });
 });
@@ -123,7 +78,7 @@ describe('to PostgreSQL', () => {
     await killedAgainAndAgain(args, count);
     const copied: Json[] = (await rows()).map((row) => ({ ...row, at: row.at.toISOString() }));
     expect(copied).toEqual(await wholeFeed(api));
-    expect(await sql('select seq::int, id from copied_position')).toEqual([{ seq: made, id: copied.at(-1)?.id }]);
+    expect(await sql('select seq::int, id from copied_position')).toEqual([{ seq: made(), id: copied.at(-1)?.id }]);
   }, 120_000);
 
   test('S4.8 events that are there already are replaced, not doubled', async () => {

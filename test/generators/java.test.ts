@@ -1,30 +1,20 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
+import { cachedFolder } from '../support/cached.ts';
 import { needDebian } from '../support/debian.ts';
 import { DOCUMENT, expectDecided, folder, run } from './generated.ts';
 
 const GENERATOR = 'openapi-generator-cli.jar';
 const here = (file: string) => resolve('test/generators/java', file);
 
-/** The generator and the libraries, which are kept for the next run. */
-async function libraries(cacheDir: string): Promise<string> {
-  const key = createHash('sha256')
-    .update(readFileSync(here('pom.xml')))
-    .digest('hex')
-    .slice(0, 12);
-  const dir = join(cacheDir, `java-generator-${key}`);
-  if (existsSync(join(dir, 'ready'))) return dir;
-  process.stdout.write(`bringing the libraries of a generated Java client to ${dir}\n`);
-  rmSync(dir, { recursive: true, force: true });
-  mkdirSync(dir, { recursive: true });
-  needDebian('maven');
-  await run('mvn', ['-B', '-q', '-f', here('pom.xml'), 'dependency:copy', `-DoutputDirectory=${dir}`], dir);
-  writeFileSync(join(dir, 'ready'), '');
-  return dir;
-}
+/** The generator and the libraries. */
+const libraries = () =>
+  cachedFolder('java-generator', readFileSync(here('pom.xml'), 'utf8'), async (dir) => {
+    needDebian('maven');
+    await run('mvn', ['-B', '-q', '-f', here('pom.xml'), 'dependency:copy', `-DoutputDirectory=${dir}`], dir);
+  });
 
 const filesIn = (dir: string, end: string) =>
   readdirSync(dir, { recursive: true, encoding: 'utf8' })
@@ -38,7 +28,7 @@ const OPTIONS = {
 
 test('S3.5 openapi-generator for Java: all of it compiles; add, claim, decide', async () => {
   needDebian('default-jdk-headless');
-  const jars = await libraries(inject('cacheDir'));
+  const jars = await libraries();
   const dir = folder('java');
   const properties = Object.entries(OPTIONS).map(([name, value]) => `${name}=${value}`);
   const wanted = ['-g', 'java', '-i', DOCUMENT, '-o', dir, '--additional-properties', properties.join(',')];

@@ -43,8 +43,8 @@ export const startNpm = (env: Record<string, string>, checkout = fileURLToPath(n
   startProgram(['npm', 'start'], env, { cwd: checkout, detached: true });
 
 /** `docket export` as a process of its own; it has ended when all that it said has been read. */
-export const startExport = (args: string[], env: Record<string, string> = {}): Launched =>
-  launch([process.execPath, bin, 'export', ...args], env, {}, 'close');
+export const startExport = (args: string[], env: Record<string, string> = {}, node = process.execPath): Launched =>
+  launch([node, bin, 'export', ...args], env, {}, 'close');
 
 /** `docket outbox follow` as a process of its own. @param server its URL */
 export const startOutbox = (database: string, server: string, env: Record<string, string> = {}): Launched =>
