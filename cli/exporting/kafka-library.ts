@@ -73,8 +73,14 @@ interface KafkaError extends Error {
   canRetry?: boolean;
 }
 
-/** A broker has forgotten the producer or ended its transaction: opened again, the target goes on. */
-const AGAIN = ['INVALID_PRODUCER_EPOCH', 'INVALID_PRODUCER_ID_MAPPING', 'INVALID_TXN_STATE', 'UNKNOWN_PRODUCER_ID'];
+/** Another program made the topic, or a broker has forgotten the producer or ended its transaction: opened again, it goes on. */
+const AGAIN = [
+  'TOPIC_ALREADY_EXISTS',
+  'INVALID_PRODUCER_EPOCH',
+  'INVALID_PRODUCER_ID_MAPPING',
+  'INVALID_TXN_STATE',
+  'UNKNOWN_PRODUCER_ID',
+];
 const TODO: Record<string, string> = {
   PRODUCER_FENCED: ': another export to this topic has taken over',
   SASL_AUTHENTICATION_FAILED: '; correct the user or the password in --url',

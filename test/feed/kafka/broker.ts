@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { cachedFolder, execute } from '../../support/cached.ts';
-import type { Json } from '../../support/client.ts';
+import { eventually, type Json } from '../../support/client.ts';
 import { needDebian } from '../../support/debian.ts';
 import { atEndOfFile } from '../../support/endings.ts';
 import { ownFolder } from '../../support/own.ts';
@@ -104,6 +106,12 @@ export class Broker {
 
   async start(): Promise<void> {
     this.#server = spawn('java', [...this.#java('kafka.Kafka'), this.#settings], { stdio: 'ignore' });
+    // it listens for clients when all else is ready
+    await eventually(async () => {
+      const socket = connect(this.port, '127.0.0.1');
+      await once(socket, 'connect');
+      return socket.destroy();
+    }, 120_000);
   }
 
   /** As kill -9 of its machine. */
