@@ -11,6 +11,7 @@ const FULL = [
     'cases/agreement',
     'cli/servers',
     'deliveries/silent-receivers',
+    'doors/callers',
     'feed/export',
     'feed/export-kafka',
     'feed/export-mysql',

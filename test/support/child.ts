@@ -44,17 +44,18 @@ export const startNpm = (env: Record<string, string>, checkout = fileURLToPath(n
 
 /** `docket export` as a process of its own; it has ended when all that it said has been read. */
 export const startExport = (args: string[], env: Record<string, string> = {}, node = process.execPath): Launched =>
-  launch([node, bin, 'export', ...args], env, {}, 'close');
+  launch([node, bin, 'export', ...args], env);
 
 /** `docket outbox follow` as a process of its own. @param server its URL */
 export const startOutbox = (database: string, server: string, env: Record<string, string> = {}): Launched =>
-  launch([process.execPath, bin, 'outbox', 'follow', database], { DOCKET_URL: server, ...env }, {}, 'close');
+  launch([process.execPath, bin, 'outbox', 'follow', database], { DOCKET_URL: server, ...env });
 
-function launch(
+/** Runs a program; it has ended when all that it said has been read, or with `exit` as soon as it has. */
+export function launch(
   [program = '', ...args]: string[],
   env: Record<string, string>,
-  options: { cwd?: string; detached?: boolean },
-  end: 'exit' | 'close',
+  options: { cwd?: string; detached?: boolean } = {},
+  end: 'exit' | 'close' = 'close',
 ): Launched {
   const child = spawn(program, args, { env: { ...process.env, PORT: '0', ...env }, stdio: 'pipe', ...options });
   // a test that fails half-way must leave no process behind
