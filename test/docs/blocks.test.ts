@@ -15,6 +15,12 @@ test('there are documents with shell blocks', () => {
   expect(all.map(({ path }) => path)).toEqual(expect.arrayContaining(['README.md', 'docs/guides/tickets.md']));
 });
 
+test('the Chinese README has the blocks of the English one', () => {
+  const blocksOf = (path: string) =>
+    all.find((document) => document.path === path)?.blocks.map(({ at: _, ...rest }) => rest);
+  expect(blocksOf('README.zh-CN.md')).toEqual(blocksOf('README.md'));
+});
+
 test('each shell block says what it prints, or why it is not run', () => {
   const unsaid = all.flatMap(({ blocks }) => blocks).filter(({ mode, expected }) => mode === 'unsaid' || !expected[0]);
   expect(unsaid.map(({ at }) => `${at} needs a comment after it: CONTRIBUTING.md says how`)).toEqual([]);

@@ -12,6 +12,8 @@ const NOT_RUN: Record<string, string> = {
   'pip install': 'needs a project of the reader',
   'composer (require|config)': 'needs a project of the reader',
   'cp \\.env\\.example': 'is for Docker Compose',
+  'python3 examples/purchase_workflow': 'waits for a person; test/examples runs it',
+  'temporal operator': 'is for a cluster of the reader',
   'docker compose': 'needs Docker',
   kubectl: 'needs a cluster',
   'npm run build': 'takes a minute, and what the tests run would be compiled',
