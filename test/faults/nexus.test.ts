@@ -2,6 +2,7 @@ import { expect, inject, test } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { eventually, type Json, repeat } from '../support/client.ts';
 import { startCallers } from '../support/nexus.ts';
+import { byNight } from '../support/nightly.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores();
@@ -16,9 +17,9 @@ const waits = async () => Number(await cell('select count(*) from wait'));
 const ticket = (id: string) => ({ queue: 'faults', id, body: 1 });
 const resolve = (id: string) => api.post(`/v1/tickets/${id}/resolve`, { decision: id, reason: 'elsewhere' });
 
-test('B.1 operations wait while no worker is there, for ten seconds or a minute', async () => {
+test('B.1 operations wait while no worker is there, for ten seconds, by night for a minute', async () => {
   const minute = await start('ticket', ticket('minute'));
-  await new Promise((resolve) => setTimeout(resolve, 50_000));
+  await new Promise((resolve) => setTimeout(resolve, byNight(50_000, 1_000)));
   const seconds = await start('ticket', ticket('seconds'));
   await new Promise((resolve) => setTimeout(resolve, 10_000));
   const running = await worker();
