@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { eventually, numbered } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -18,7 +19,7 @@ async function refresh(name: string, accounts: string[], times: number): Promise
 }
 
 test.each([
-  [1000, 'random'],
+  [byNight(1_000, 300), 'random'],
   [200, 'oldest'],
   [200, 'closest'],
 ])(

@@ -13,7 +13,7 @@ const { api, databaseUrl, sql, running } = await startTestSystem();
 const { drop, logOf, put, review, stores, tell } = api.reviews;
 
 const trace: Json = JSON.parse(readFileSync(new URL('../data/review-callback-trace.json', import.meta.url), 'utf8'));
-const ROUNDS = byNight(1_000, 250);
+const ROUNDS = byNight(1_000, 100);
 const part = ({ id, status }: Json) => ({ id, status });
 
 test('S1.7 the printed trace leads to exactly its outcomes, statuses and log', async () => {
@@ -116,7 +116,7 @@ async function agrees(id: string, lines: number): Promise<void> {
 }
 
 test('S1.2 S1.3 any interleaving of any callbacks ends as the oracle says', async () => {
-  await fc.assert(fc.asyncProperty(rounds, run), { numRuns: 40, endOnFailure: true });
+  await fc.assert(fc.asyncProperty(rounds, run), { numRuns: byNight(40, 15), endOnFailure: true });
 }, 180_000);
 
 test('S1.2 200 at once on one review: each has its outcome, in the order of arrival', async () => {

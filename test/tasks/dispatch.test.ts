@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { numbered } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { startTwoSystems } from '../support/system.ts';
 import { inMs } from '../support/times.ts';
 
@@ -9,10 +10,12 @@ const { addTask, addTemplate, complete, completed, dispatchLog, eventTypes, hand
 const { putGroup, work } = api.tasks;
 await addTemplate('plain');
 
-test('S4.4 a group of 20 that all ask at once, of two servers, 6 to give, 200 rounds: 6 dispatches to 6 users, each round', async () => {
+const ROUNDS = byNight(200, 60);
+
+test(`S4.4 a group of 20 that all ask at once, of two servers, 6 to give, ${ROUNDS} rounds: 6 dispatches to 6 users, each round`, async () => {
   const users = numbered(20, 'crowd-');
   await putGroup('crowd', users);
-  for (let round = 0; round < 200; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     await addTask({ id: `crowd-${round}`, executor: 'gid_crowd', dispatchTimes: 6 });
     const answers = await Promise.all(users.map((uid, n) => (n % 2 ? api : other.api).tasks.next(uid)));
     const given = answers.flatMap((a, n) => (a.task ? [{ uid: users[n] ?? '', ...a }] : []));
