@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
 import { pythonKit } from '../clients/kits.ts';
+import { emptyDatabase } from '../support/database.ts';
 import { needDebian } from '../support/debian.ts';
 import { startEndpoint } from '../support/nexus.ts';
 import { pythonWith } from '../support/python.ts';
@@ -73,6 +74,16 @@ test('B.1 agent.ts has two of three requests decided over MCP, run after run', a
     expect(text.match(/^order \d+: paid back$/gm)).toHaveLength(2);
     expect(text).toContain('order 102: waits for a person');
     expect((await system.api.get('/v1/queues/refunds/stats')).body).toMatchObject({ decided: run * 2, waiting: run });
+  }
+}, 120_000);
+
+test('B.1 sql-outbox.ts has a ticket for the committed post only, run after run', async () => {
+  const url = await emptyDatabase(system.databaseUrl);
+  for (let run = 1; run <= 2; run++) {
+    const text = await printed(tsx, 'examples/sql-outbox.ts', url);
+    expect(text).toContain('the committed post waits');
+    expect(text).toContain('rolled back has no ticket');
+    expect((await system.api.get('/v1/queues/posts/stats')).body).toMatchObject({ waiting: run });
   }
 }, 120_000);
 

@@ -139,10 +139,12 @@ describe('a server that takes nothing now', () => {
     for (const [name, answer] of Object.entries(ANSWERS)) {
       gateway.answer = () => answer;
       const before = gateway.calls;
+      const said = follower.output().length;
       await client.query(`select docket_outbox.add_ticket('wait', 'wait-' || $1, '1')`, [name]);
       await eventually(async () => gateway.calls > before + 1);
       expect(await outbox.cell('select count(*)::int from docket_outbox.message')).toBe(1);
-      expect(follower.output().split('\n').at(-2)).toMatch(new RegExp(`answered ${answer.status}: .*; trying again`));
+      const says = new RegExp(`answered ${answer.status}: .*; trying again\n`);
+      await eventually(async () => says.test(follower.output().slice(said)));
       gateway.answer = () => ({});
       await outbox.drained();
       expect(await api.tickets.ticket(`wait-${name}`)).toMatchObject({ state: 'waiting' });
