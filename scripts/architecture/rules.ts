@@ -44,7 +44,7 @@ const SQL = new RegExp(
 const SQL_FOLDERS = new Set(['db', 'test', 'bench']);
 /** They make the database in which db/ can work, describe its statements, or write to a database that is not Docket's. */
 const SQL_FILES =
-  /^(cli\/servers\/postgres\.ts$|cli\/exporting\/(mysql|postgres)\.ts$|cli\/outbox\/|scripts\/statements\/)/;
+  /^(cli\/servers\/postgres\.ts$|cli\/exporting\/(mysql|postgres)\.ts$|cli\/outbox\/|examples\/sql-outbox\.ts$|scripts\/statements\/)/;
 
 /** Statements outside of db/. */
 export function checkSql({ path, strings }: Source): string[] {

@@ -60,7 +60,7 @@ test('S0.9 Temporal keeps ids, names and states, and nothing of what callers sen
   await addTask(api, { id: 'a-task', executor: 'uid_ulla', params: body, callback });
   await complete(api, 'ulla', (await handed(api, 'ulla', { waitSeconds: 20 })).logId, body);
 
-  await eventually(async () => received.length >= CALLS);
+  await eventually(async () => received.length >= CALLS, 60_000);
   await eventually(async () => (await api.get('/v1/topics/t/stats')).body.ready > 0, 45_000);
   await published(running);
   const ids = ['ticket/a-ticket', 'job/a-job', 'review/a-review', 'case/a-case', 'task/a-task', 'periodic/'];

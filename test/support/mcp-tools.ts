@@ -15,6 +15,7 @@ const TOOLS: Record<string, (values: Json) => { name: string; arguments: Json }>
  * @returns its URL
  */
 export async function withTools(api: Http): Promise<string> {
+  const timers: NodeJS.Timeout[] = [];
   const server = createServer(async (incoming, outgoing) => {
     let sent = '';
     for await (const chunk of incoming) sent += chunk;
@@ -36,14 +37,19 @@ export async function withTools(api: Http): Promise<string> {
     const text = await answer.text();
     const id = /"taskId":"([^"]+)"/.exec(text)?.[1];
     if (seconds !== undefined && id !== undefined)
-      setTimeout(
-        () => api.post(`/v1/tickets/${id}/resolve`, { decision: seconds, reason: 'computed' }),
-        seconds * 1_000,
+      timers.push(
+        setTimeout(
+          () => api.post(`/v1/tickets/${id}/resolve`, { decision: seconds, reason: 'computed' }),
+          seconds * 1_000,
+        ),
       );
     outgoing.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' });
     outgoing.end(text);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  atEndOfFile(() => server.close());
+  atEndOfFile(() => {
+    for (const timer of timers) clearTimeout(timer);
+    server.close();
+  });
   return `http://127.0.0.1:${(server.address() as Json).port}/mcp`;
 }
