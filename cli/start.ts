@@ -50,7 +50,8 @@ export async function startSystem(
     });
     signal.throwIfAborted();
     // its own Temporal has no callers but those of this machine
-    const nexusQueues = temporal && config.nexusQueues.length === 0 ? ['*'] : config.nexusQueues;
+    const nexusQueues = temporal?.nexus && config.nexusQueues.length === 0 ? ['*'] : config.nexusQueues;
+    if (temporal?.nexus === false) say('Temporal: this version has no Nexus, so no workflow can call Docket by it');
     const running = await startProcess(
       'all',
       { ...config, nexusQueues },

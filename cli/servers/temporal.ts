@@ -14,6 +14,8 @@ const MAX_ID_BYTES = 1020;
 export interface TemporalServer extends RunningChild {
   address: string;
   uiUrl: string;
+  /** Whether workflows can call Docket by Nexus: older versions have none, or have it switched off. */
+  nexus: boolean;
 }
 
 /**
@@ -73,15 +75,16 @@ export async function startTemporal(o: Options): Promise<TemporalServer> {
     ],
   });
   const address = `${HOST}:${port}`;
+  let nexus = false;
   try {
     await untilReady('Temporal', server, () => askTemporal(address, o.namespace), { most: 300, signal: o.signal });
-    await makeEndpoint(address, o.namespace);
+    nexus = await makeEndpoint(address, o.namespace);
   } catch (error) {
     await server.stop();
     throw error;
   }
   const silent = untilSilent(() => askTemporal(address, o.namespace), server.ended, o.patienceMs ?? 60_000);
-  return { ...server, ended: Promise.race([server.ended, silent]), address, uiUrl: `http://${HOST}:${uiPort}` };
+  return { ...server, ended: Promise.race([server.ended, silent]), address, uiUrl: `http://${HOST}:${uiPort}`, nexus };
 }
 
 /**
@@ -111,14 +114,19 @@ async function untilSilent(ask: () => Promise<void>, ended: Promise<string>, pat
 
 const ALREADY_EXISTS = 6;
 
-/** The endpoint by which workflows of any namespace call Docket (B.1). It outlives restarts. */
-async function makeEndpoint(address: string, namespace: string): Promise<void> {
+/**
+ * Makes the endpoint by which workflows of any namespace call Docket (B.1). It outlives restarts.
+ * @returns whether it is there
+ */
+async function makeEndpoint(address: string, namespace: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: '5s' });
   const spec = { name: 'docket', target: { worker: { namespace, taskQueue: NEXUS_TASK_QUEUE } } };
   try {
     await connection.operatorService.createNexusEndpoint({ spec });
+    return true;
   } catch (error) {
-    if (!isGrpcServiceError(error) || error.code !== ALREADY_EXISTS) throw error;
+    if (!isGrpcServiceError(error)) throw error;
+    return error.code === ALREADY_EXISTS;
   } finally {
     await connection.close();
   }

@@ -196,3 +196,20 @@ describe('a server that asks for keys', async () => {
     expect(await child.end('SIGTERM')).toBe(0);
   }, 120_000);
 });
+
+test('B.1 a Temporal without Nexus is said, and all else runs', async () => {
+  const dir = mkdtempSync(join(folder, 'older-'));
+  const older = join(dir, 'temporal');
+  const off = '--dynamic-config-value system.enableNexus=false';
+  writeFileSync(
+    older,
+    `#!/bin/sh\n[ "$1" = server ] && exec '${inject('temporalCli')}' "$@" ${off}\nexec '${inject('temporalCli')}' "$@"\n`,
+    { mode: 0o755 },
+  );
+  const ports = { TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' };
+  const child = await startChild('start', { ...ports, TEMPORAL_CLI: older, DOCKET_DATA: join(dir, 'data') });
+  expect(child.output()).toContain('Temporal: this version has no Nexus');
+  await child.api.post('/v1/queues/older/tickets', { id: 'older', body: 1 });
+  await eventually(async () => (await child.api.get('/v1/tickets/older/workflow')).body.status === 'running', 60_000);
+  expect(await child.end('SIGTERM')).toBe(0);
+}, 120_000);
