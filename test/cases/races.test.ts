@@ -67,7 +67,7 @@ test('S2.7 a vote at the very deadline either counts before it or comes too late
   await openCourt('edge', { votesToWin: 1 }, numbered(30), []);
   const all = numbered(30);
   const partiesFor = (juror: string) => all.filter((other) => other !== juror).map((id) => ({ id }));
-  const cases = all.map((juror, n) => ({ id: `edge-${n}`, deadlineSeconds: 1.5, parties: partiesFor(juror) }));
+  const cases = all.map((juror, n) => ({ id: `edge-${n}`, deadlineSeconds: 5, parties: partiesFor(juror) }));
   await Promise.all(cases.map((one) => addCase('edge', one)));
   const outcomes = await Promise.all(
     all.map(async (juror) => {
