@@ -49,7 +49,7 @@ export function refuseUrl(text: string, permitted: PrivateHosts): string | null 
   return isPrivate ? PRIVATE_ADDRESS : null;
 }
 
-/** Ids of Docket's own workflows, which nobody may signal through it. */
+/** Ids of Docket's own workflows, which callers may not signal through it. */
 const OWN = new RegExp(`^(${[...KINDS, 'review', 'delivery', 'schedule', 'awaiting'].join('|')})/`);
 
 /** Where callbacks may go. */
@@ -103,12 +103,12 @@ function actedOn(view: object): object {
   return 'reason' in view && view.reason !== null ? { reason: view.reason } : {};
 }
 
-type Told = Record<string, unknown>;
+type View = Record<string, unknown>;
 
 /** What a workflow is told of an item: not the body, which its history would keep. */
-const BRIEFS: Record<string, (view: Told, message: Told) => Told> = {
+const BRIEFS: Record<string, (view: View, message: View) => View> = {
   ticket: ({ id, state, decision, decidedBy, decidedAt, reason, invalidation }) => {
-    const why = reason ?? (invalidation as Told | null)?.reason ?? null;
+    const why = reason ?? (invalidation as View | null)?.reason ?? null;
     return { id, state, decision, decidedBy, decidedAt, reason: why };
   },
   case: ({ id, state, winner, tally, endReason }) => ({ id, state, winner, tally, reason: endReason }),
@@ -120,13 +120,13 @@ const BRIEFS: Record<string, (view: Told, message: Told) => Told> = {
 };
 
 /** The message of a delivery as the argument of a workflow's signal (B.1). */
-export function briefly(message: { type: string; version: number } & Told) {
+export function briefly(message: { type: string; version: number } & View) {
   const { type, version, juror, expiresAt } = message;
   const [kind = '', brief] = Object.entries(BRIEFS).find(([name]) => name in message) ?? [];
   return {
     type,
     version,
     ...(juror !== undefined && { juror, expiresAt }),
-    [kind]: brief?.(message[kind] as Told, message),
+    [kind]: brief?.(message[kind] as View, message),
   };
 }

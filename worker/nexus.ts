@@ -32,7 +32,10 @@ interface Asked {
 /** An item that an operation has added, or met. */
 type Met = Pick<Item, 'id' | 'run' | 'version'>;
 
-interface Operation<S extends z.ZodType<{ onCancel: Awaited['onCancel'] }>> {
+/** What all inputs have. */
+type Input = z.ZodType<{ onCancel: Awaited['onCancel'] }>;
+
+interface Operation<S extends Input = Input> {
   kind: Awaited['kind'];
   input: S;
   /** The queue, court or topic, which the operator must permit. */
@@ -41,7 +44,7 @@ interface Operation<S extends z.ZodType<{ onCancel: Awaited['onCancel'] }>> {
   add(ctx: Context, input: z.output<S>, asked: Asked): Promise<Met>;
 }
 
-const operation = <S extends z.ZodType<{ onCancel: Awaited['onCancel'] }>>(of: Operation<S>) => of;
+const operation = <S extends Input>(of: Operation<S>) => of;
 
 const OPERATIONS = {
   ticket: operation({
@@ -80,7 +83,7 @@ const OPERATIONS = {
  * finds the same item and the same wait.
  */
 export function nexusService(ctx: Context, allowed: readonly string[]) {
-  const operations = Object.entries(OPERATIONS) as [string, Operation<z.ZodType<{ onCancel: Awaited['onCancel'] }>>][];
+  const operations = Object.entries(OPERATIONS) as [string, Operation][];
   const handlers = operations.map(([name, of]) => [name, handler(ctx, allowed, of)] as const);
   const definition = nexus.service(
     'docket',
@@ -92,7 +95,7 @@ export function nexusService(ctx: Context, allowed: readonly string[]) {
 function handler(
   ctx: Context,
   allowed: readonly string[],
-  { kind, input: schema, place, add }: Operation<z.ZodType<{ onCancel: Awaited['onCancel'] }>>,
+  { kind, input: schema, place, add }: Operation,
 ): nexus.OperationHandler<unknown, Outcome> {
   const runs = new WorkflowRunOperationHandler<{ workflowId: string; awaited: Awaited }, Outcome>(
     (start, { workflowId, awaited }) =>

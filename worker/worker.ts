@@ -83,17 +83,17 @@ export async function startWorker(o: WorkerOptions) {
     shutdownGraceTime: '12s',
     shutdownForceTime: '15s',
   });
-  const nexus = o.nexusQueues.length > 0 && [
-    await Worker.create({
-      ...{ connection, namespace, taskQueue: NEXUS_TASK_QUEUE },
-      nexusServices: [nexusService(ctx, o.nexusQueues)],
-      shutdownGraceTime: '5s',
-      shutdownForceTime: '10s',
-    }),
-  ];
+  const workers = [...workflowWorkers, outside];
+  if (o.nexusQueues.length > 0)
+    workers.push(
+      await Worker.create({
+        ...{ connection, namespace, taskQueue: NEXUS_TASK_QUEUE },
+        nexusServices: [nexusService(ctx, o.nexusQueues)],
+        ...{ shutdownGraceTime: '5s', shutdownForceTime: '10s' },
+      }),
+    );
   const pusher = new Pusher(ctx);
   pusher.start();
-  const workers = [...workflowWorkers, outside, ...(nexus || [])];
   const running = workers.map((w) => runToEnd(w));
   await publishOver(o);
   const done = Promise.all(running).then(() => {});

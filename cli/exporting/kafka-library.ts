@@ -81,7 +81,7 @@ const AGAIN = [
   'INVALID_TXN_STATE',
   'UNKNOWN_PRODUCER_ID',
 ];
-const TODO: Record<string, string> = {
+const ADVICE: Record<string, string> = {
   PRODUCER_FENCED: ': another export to this topic has taken over',
   SASL_AUTHENTICATION_FAILED: '; correct the user or the password in --url',
 };
@@ -93,7 +93,7 @@ export function kafkaFailure(error: KafkaError, place: string): Error {
   const { apiId, canRetry, code = '', message } = root;
   const server = `--url: Kafka at ${place}`;
   if (apiId) {
-    const said = `${server} answers "${message}"${TODO[apiId] ?? ''}`;
+    const said = `${server} answers "${message}"${ADVICE[apiId] ?? ''}`;
     return canRetry !== false || AGAIN.includes(apiId) ? new Transient(said) : new Error(said, { cause: error });
   }
   // of the library or of this program, not of the network

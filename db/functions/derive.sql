@@ -43,7 +43,7 @@ begin
   elsif old.ended_at is null then
     new.ended_at := coalesce(new.ended_at, new.updated_at); new.ended_by := new.last_actor;
     update wait set wake_at = clock_timestamp() where kind = new.kind and item_id = new.id and run = new.run;
-    -- only for whom somebody waits: each commit that notifies takes a lock of the whole server
+    -- only where a workflow waits: each commit that notifies takes a lock of the whole server
     if found then perform pg_notify('docket', '{"node": "", "waits": true}'); end if;
   end if;
   -- a version is what its workflow must receive

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { launch } from '../support/child.ts';
 import { eventually } from '../support/client.ts';
-import { startCallers } from '../support/nexus.ts';
+import { messagesOf, startCallers } from '../support/nexus.ts';
 import { startTestSystem } from '../support/system.ts';
 import { CALLERS } from './callers.ts';
 
@@ -13,7 +13,7 @@ test.each(Object.keys(CALLERS))(
   'B.1 a workflow in %s waits for a decision, and learns what is wrong',
   async (language) => {
     const env = { TEMPORAL_ADDRESS: inject('temporal'), TEMPORAL_NAMESPACE: namespace };
-    const worker = launch((CALLERS[language] as () => string[])(), env);
+    const worker = launch(await (CALLERS[language] as () => Promise<string[]>)(), env);
     await eventually(async () => worker.output().includes('ready'), 60_000);
     const start = (input: object) =>
       client.workflow.start('ask', {
@@ -25,9 +25,7 @@ test.each(Object.keys(CALLERS))(
     await api.post(`/v1/tickets/${language}/resolve`, { decision: { pay: true }, reason: 'elsewhere' });
     expect(await handle.result()).toMatchObject({ state: 'decided', decision: { pay: true }, reason: 'elsewhere' });
     const failed = await (await start({ queue: language, body: 1 })).result().catch((error: unknown) => error);
-    const says: string[] = [];
-    for (let at = failed as Error | undefined; at; at = at.cause as Error | undefined) says.push(at.message);
-    expect(says.join()).toContain('invalid_request: id');
+    expect(messagesOf(failed)).toContain('invalid_request: id');
     await worker.end('SIGTERM');
   },
   600_000,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { claimed, openCourt, voted } from '../support/cases.ts';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
-import { startCallers } from '../support/nexus.ts';
+import { messagesOf, startCallers } from '../support/nexus.ts';
 import type { askTwice } from '../support/nexus-callers.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -24,9 +24,7 @@ const resolve = (id: string, decision: unknown = 'yes') =>
 async function failureOf(handle: { result(): Promise<unknown> }): Promise<string> {
   const error: unknown = await handle.result().catch((failed: unknown) => failed);
   expect(error).toBeInstanceOf(WorkflowFailedError);
-  const says: string[] = [];
-  for (let at = error as Error | undefined; at; at = at.cause as Error | undefined) says.push(at.message);
-  return says.join(' | ');
+  return messagesOf(error);
 }
 
 test('B.1 a workflow waits in one line: a ticket is added, a person decides, the workflow goes on', async () => {

@@ -22,7 +22,7 @@ const connection = await Connection.connect({ address: `127.0.0.1:${port}` });
 const workflowExecutionRetentionPeriod = { seconds: 86_400 as never };
 await connection.workflowService.registerNamespace({ namespace: 'shop', workflowExecutionRetentionPeriod });
 const { workflow } = new Client({ connection, namespace: 'shop' });
-const python = (CALLERS.python as () => string[])();
+const python = await (CALLERS.python as () => Promise<string[]>)();
 const callers = launch(python, { TEMPORAL_ADDRESS: `127.0.0.1:${port}`, TEMPORAL_NAMESPACE: 'shop' });
 
 /** A call of somebody who repeats it until it is answered. */

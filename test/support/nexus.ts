@@ -9,6 +9,13 @@ import { testStores } from './system.ts';
 
 const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error };
 
+/** The messages of an error and of its causes. */
+export function messagesOf(error: unknown): string {
+  const says: string[] = [];
+  for (let at = error as Error | undefined; at; at = at.cause as Error | undefined) says.push(at.message);
+  return says.join(' | ');
+}
+
 /** The Nexus endpoint of a Docket; its name. */
 export async function startEndpoint({ namespace }: { namespace: string }): Promise<string> {
   const connection = await Connection.connect({ address: inject('temporal') });
