@@ -13,7 +13,8 @@ const Strategy = z
     decide: z.string().max(100).default('first-to'),
   })
   .openapi({
-    description: 'admit: all, proven; pick: random, oldest, closest; decide: first-to, majority, supermajority',
+    description:
+      'admit: all, proven; pick: random, oldest, closest; decide: first-to, majority, supermajority, margin, posterior',
   });
 
 const Fallback = z
@@ -39,6 +40,16 @@ export const CourtSettings = z
     votesToWin: Count.default(9),
     panel: z.number().int().min(1).max(2000).nullable().default(null).openapi({
       description: 'Most votes on a case, for strategies that limit them; null: the default of the strategy',
+    }),
+    margin: Count.nullable()
+      .default(null)
+      .openapi({ description: '`decide: margin`: by so many votes the leader leads' }),
+    probability: z.number().gt(0.5).lt(1).nullable().default(null).openapi({
+      description:
+        '`decide: posterior`: how probable it must be, by the records of the voters, that the leader is right',
+    }),
+    maxVotes: z.number().int().min(1).max(2000).nullable().default(null).openapi({
+      description: 'With `margin` and `posterior`: most votes on a case, which hangs when these could not decide it',
     }),
     leaseSeconds: PositiveSeconds.default(600),
     overbook: z.number().int().min(0).max(1000).default(0),
@@ -99,6 +110,12 @@ export const Court = z
 export const DryRun = z
   .object({
     wouldDecide: z.array(z.string()),
+    wouldHang: z.array(z.string()).openapi({ description: 'Open cases that nobody could win any more' }),
+    leavesOpen: z
+      .array(z.object({ id: z.string(), votesLeft: z.object({ before: z.number().int(), after: z.number().int() }) }))
+      .openapi({
+        description: 'Up to 1,000 open cases that would need more votes than now, those closest to a decision first',
+      }),
     inUse: z.array(z.string()).openapi({
       description: 'Up to 1,000 open cases with votes for options that are removed; with any, the change is refused',
     }),

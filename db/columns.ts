@@ -8,6 +8,7 @@ import type { ReviewRecord } from '../contract/reviews.ts';
 import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Claimed, Rejection } from '../domain/cases.ts';
+import type { Ballot } from '../domain/deciding.ts';
 import type { ChangedLine, Change as ReviewChange } from '../domain/reviews.ts';
 import type { Advanced, Completed, Pulled, Released } from './tasks.ts';
 
@@ -73,6 +74,7 @@ export interface Columns {
   'add_task.outcome': 'created' | 'exists' | 'limit' | 'no_template' | 'too_many';
   'apply_review.*': { resolved: number; more: boolean; version: number };
   'callback_outcomes.first_outcome': Outcome;
+  'cases_to_judge.ballots': (Omit<Ballot, 'option'> & { option: string | null })[];
   'cases_to_judge.tally': Record<string, number>;
   'cast_votes.outcome': 'counted' | 'late' | 'repeated' | 'again' | Rejection;
   'change_task.outcome': 'changed' | 'again' | 'deleted' | 'not_found' | 'limit' | 'no_template' | 'too_many';
@@ -104,6 +106,7 @@ export interface Columns {
   'next_tasks.*': Pulled | Advanced;
   'release_task.*': Released;
   'template_version.params': TemplateParams;
+  'open_cases.ballots': Ballot[];
   'open_cases.tally': Record<string, number>;
   'pop_jobs.*': Popped;
   'push_topics.push': PushTarget;

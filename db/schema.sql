@@ -96,6 +96,10 @@ create table court (
   invitation_callback  jsonb,
   timezone             text collate "C" default 'UTC'::text not null,
   invites_open         integer default 1 not null,
+  margin               integer,
+  probability          double precision,
+  max_votes            integer,
+  by_records           boolean default false not null,
   constraint court_pkey PRIMARY KEY (name),
   constraint court_answer_seconds_check CHECK ((answer_seconds > (0)::double precision)),
   constraint court_assign_jurors_check CHECK ((assign_jurors > 0)),
@@ -103,9 +107,12 @@ create table court (
   constraint court_check CHECK ((panel >= votes_to_win)),
   constraint court_invites_open_check CHECK ((invites_open > 0)),
   constraint court_invites_per_day_check CHECK ((invites_per_day > 0)),
+  constraint court_margin_check CHECK ((margin > 0)),
+  constraint court_max_votes_check CHECK ((max_votes > 0)),
   constraint court_mode_check CHECK ((mode = ANY (ARRAY['claim'::text, 'assign'::text, 'both'::text]))),
   constraint court_options_check CHECK ((cardinality(options) > 1)),
   constraint court_overbook_check CHECK ((overbook >= 0)),
+  constraint court_probability_check CHECK ((probability < (1)::double precision)),
   constraint court_votes_per_day_check CHECK ((votes_per_day > 0)),
   constraint court_votes_to_win_check CHECK ((votes_to_win > 0)),
   constraint court_window CHECK (((window_cases IS NULL) = (window_seconds IS NULL))),
@@ -115,6 +122,7 @@ create table court (
 comment on column court.random_start is 'claims begin at a random place of the order instead of at its head';
 comment on column court.timezone is 'of the days of votes_per_day and invites_per_day';
 comment on column court.invites_open is 'holds of a person at most; a claim gives one only to who has none';
+comment on column court.by_records is 'votes are weighed by the records of their voters';
 
 create table delivery (
   kind                 text collate "C" not null,

@@ -64,6 +64,10 @@ export interface CourtRow {
   invitation_callback: Columns['court.invitation_callback'] | null;
   timezone: string;
   invites_open: number;
+  margin: number | null;
+  probability: number | null;
+  max_votes: number | null;
+  by_records: boolean;
 }
 
 export interface DeliveryRow {
@@ -355,7 +359,7 @@ export interface Statements {
   list_cases: { params: { state?: string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number; court?: string | null }; row: ItemRow & { parties: Columns['case_file.parties']; tally: Columns['case_file.tally']; votes: number; votes_left: number; stage: number; holds: number; wasted: number; winner: string | null; gold: string | null; options: string[] } };
   claim_cases: { params: { court: string; jurors: (string | null)[]; tokens: (string | null)[] }; row: Narrowed<{ juror: string | null; outcome: string | null; id: string | null; token: string | null; expires_at: Date | null }, Columns['claim_cases.*']>; moves: true };
   case_reasons: { params: { court: string; juror: string }; row: { no_votes_left: number; voted: number; party: number; skipped: number; open: number } };
-  cases_to_judge: { params: { ids: (string | null)[] }; row: CourtRow & { id: string; tally: Columns['cases_to_judge.tally']; votes: number; stage: number; gold: string | null; settings_version: number } };
+  cases_to_judge: { params: { tokens: (string | null)[]; ids: (string | null)[] }; row: CourtRow & { id: string; tally: Columns['cases_to_judge.tally']; votes: number; stage: number; gold: string | null; settings_version: number; ballots: Columns['cases_to_judge.ballots'] | null } };
   cast_votes: { params: { votes: unknown }; row: { id: string; outcome: Columns['cast_votes.outcome']; counted: boolean }; moves: true };
   leave_case: { params: { id: string; token: string; subject?: string | null; how: string }; row: { outcome: Columns['leave_case.outcome'] }; moves: true };
   renew_hold: { params: { id: string; token: string; subject?: string | null }; row: Narrowed<{ outcome: string | null; expires_at: Date | null }, Columns['renew_hold.*']>; moves: true };
@@ -371,7 +375,7 @@ export interface Statements {
   list_courts: { params: { before?: number | null; limit: number }; row: CourtRow & { lease_seconds: number; deadline_seconds: number | null; callback: Columns['queue.callback'] | null; settings_version: number; refresh_pending: boolean; created_at: Date; updated_at: Date; seq: number } };
   delete_court: { params: { name: string; actor: string }; row: { outcome: Columns['delete_court.outcome']; id: string | null }; moves: true };
   cases_with_removed_options: { params: { court: string; options: (string | null)[]; limit: number }; row: { id: string } };
-  open_cases: { params: { court: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: { id: string; created_at: string; seq: number; tally: Columns['open_cases.tally']; votes: number; stage: number } };
+  open_cases: { params: { ballots: boolean; court: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: { id: string; created_at: string; seq: number; tally: Columns['open_cases.tally']; votes: number; stage: number; votes_left: number; ballots: Columns['open_cases.ballots'] | null } };
   rejudge_cases: { params: { court: string; found: unknown; settingsVersion: number }; row: { id: string | null }; moves: true };
   put_jurors: { params: { court: string; list: number; jurors: unknown }; row: never };
   open_list: { params: { court: string; name: string; final: boolean; first: boolean; hash: string }; row: { list: number } };

@@ -1,5 +1,6 @@
 import type { CaseItem } from '../contract/items.ts';
-import { type Judgement, type Tally, withVote } from './courts.ts';
+import { withVote } from './courts.ts';
+import type { Judgement, Tally } from './deciding.ts';
 import { defineKind, stays, untilItsEnd, wordIn } from './kind.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,14 +1,9 @@
 // Strategies of courts: how they admit jurors, pick cases and decide (S2.8). A new kind of court is one more entry in
 // one of the three tables; no other code names them.
 
-/** Settings that strategies depend on. */
-export interface Rules {
-  votesToWin: number;
-  /** The largest number of jurors, where the strategy has one; null: its default. */
-  panel: number | null;
-  /** Excludes jurors who agree with fewer than this share of outcomes, after that number of them; null: excludes none. */
-  quality: { agreement: number; after: number } | null;
-}
+import { type Ballot, byVotes, type Deciding, type Judgement, type Rules, type Tally, votesIn } from './deciding.ts';
+import { margin } from './margin.ts';
+import { posterior } from './posterior.ts';
 
 /** The threshold that a juror's record must reach, as the database checks it. */
 interface Eligibility {
@@ -27,24 +22,11 @@ interface Order {
   priority(votesLeft: number): number;
 }
 
-export type Tally = Record<string, number>;
-
 /** A tally with one vote more. */
 export const withVote = (tally: Tally, option: string): Tally => ({
   ...tally,
   [option]: (Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0) + 1,
 });
-
-/** The verdict of the votes so far. */
-export interface Judgement {
-  winner: string | null;
-  /** The fewest further votes that could decide it; 0 when it is decided. */
-  votesLeft: number;
-  /** The panel that votes, from 0. */
-  stage: number;
-  /** No option can win any more. */
-  hung: boolean;
-}
 
 const ADMIT: Record<string, (rules: Rules) => Eligibility> = {
   /** All eligible jurors of the list. */
@@ -59,17 +41,21 @@ const PICK: Record<string, Order> = {
   closest: { randomStart: false, priority: (votesLeft) => -votesLeft },
 };
 
-const DECIDE: Record<string, (tally: Tally, rules: Rules, stage: number) => Judgement> = {
+const DECIDE: Record<string, Deciding> = {
   /** First to k: the first option with `votesToWin` votes. */
-  'first-to': (tally, { votesToWin }) => race(tally, votesToWin, Number.POSITIVE_INFINITY, 0),
+  'first-to': { judge: (tally, { votesToWin }) => race(tally, votesToWin, Number.POSITIVE_INFINITY, 0) },
   /** The same, among a panel of n: the case hangs when no option can win with the votes left. */
-  majority: (tally, { votesToWin, panel }) => race(tally, votesToWin, panel ?? 2 * votesToWin - 1, 0),
+  majority: { judge: (tally, { votesToWin, panel }) => race(tally, votesToWin, panel ?? 2 * votesToWin - 1, 0) },
   /** As many as `votesToWin` of one panel; if that fails, a second panel of the same size, and more than half of both. */
-  supermajority(tally, { votesToWin, panel }, stage) {
-    const size = panel ?? Math.floor(1.5 * votesToWin);
-    const first = race(tally, votesToWin, size, 0);
-    return stage === 0 && !first.hung ? first : race(tally, size + 1, 2 * size, 1);
+  supermajority: {
+    judge(tally, { votesToWin, panel }, stage) {
+      const size = panel ?? Math.floor(1.5 * votesToWin);
+      const first = race(tally, votesToWin, size, 0);
+      return stage === 0 && !first.hung ? first : race(tally, size + 1, 2 * size, 1);
+    },
   },
+  margin,
+  posterior,
 };
 
 export const ADMITS = Object.keys(ADMIT);
@@ -80,12 +66,13 @@ export const DECIDES = Object.keys(DECIDE);
 export const eligibilityOf = (admit: string, rules: Rules): Eligibility => known(ADMIT, admit)(rules);
 /** @throws Error for a name that is not in the table */
 export const orderOf = (pick: string): Order => known(PICK, pick);
+/** @throws Error for a name that is not in the table */
+export const decidingBy = (decide: string): Deciding => known(DECIDE, decide);
 
 /** The columns of a court on which its strategies depend. */
-export interface Ruled {
+export interface Ruled extends Pick<Rules, 'options' | 'panel' | 'margin' | 'probability' | 'quality'> {
   votes_to_win: number;
-  panel: number | null;
-  quality: Rules['quality'];
+  max_votes: number | null;
   decide: string;
   pick: string;
 }
@@ -93,21 +80,14 @@ export interface Ruled {
 /**
  * Judges the counted votes of a case by the settings of its court.
  * @param stage the panel that voted so far
+ * @param ballots the votes with their voters' records, where the court goes by these
  * @throws Error for a strategy that is not in the tables
  */
-export function verdictOf(court: Ruled, tally: Tally, stage: number): Judgement & { priority: number } {
-  const { votes_to_win: votesToWin, panel, quality } = court;
-  const judgement = judge(court.decide, tally, { votesToWin, panel, quality }, stage);
-  return { ...judgement, priority: orderOf(court.pick).priority(judgement.votesLeft) };
+export function verdictOf(court: Ruled, tally: Tally, stage: number, ballots?: Ballot[] | null) {
+  const { votes_to_win: votesToWin, max_votes: maxVotes, decide, pick } = court;
+  const judgement = decidingBy(decide).judge(tally, { ...court, votesToWin, maxVotes }, stage, ballots ?? undefined);
+  return { ...judgement, priority: orderOf(pick).priority(judgement.votesLeft) };
 }
-
-/**
- * Judges the counted votes of a case.
- * @param stage the panel that voted so far
- * @throws Error for a name that is not in the table
- */
-export const judge = (decide: string, tally: Tally, rules: Rules, stage: number): Judgement =>
-  known(DECIDE, decide)(tally, rules, stage);
 
 function known<T>(table: Record<string, T>, name: string): T {
   const found = Object.hasOwn(table, name) ? table[name] : undefined;
@@ -117,12 +97,10 @@ function known<T>(table: Record<string, T>, name: string): T {
 
 /** The first with `need` votes wins, of `size` votes at most. A tie needs one vote more. */
 function race(tally: Tally, need: number, size: number, stage: number): Judgement {
-  const counts = Object.entries(tally).sort(([, a], [, b]) => b - a);
-  const [leader, second] = counts;
+  const [leader, second] = byVotes(tally);
   const most = leader?.[1] ?? 0;
   if (leader && most >= need && most > (second?.[1] ?? 0))
     return { winner: leader[0], votesLeft: 0, stage, hung: false };
-  const cast = counts.reduce((sum, [, n]) => sum + n, 0);
   const votesLeft = Math.max(1, need - most);
-  return { winner: null, votesLeft, stage, hung: cast + votesLeft > size };
+  return { winner: null, votesLeft, stage, hung: votesIn(tally) + votesLeft > size };
 }

@@ -35,7 +35,7 @@ function appealOf({ fallback }: CourtSettings): string | undefined {
 export const putCourtEndpoint = endpoint('putCourt', 'PUT /v1/courts/{court}', {
   tag: 'Courts',
   summary:
-    'Replace all settings; acts at once, also on open cases; dryRun: which of them it would decide, and which forbid it',
+    'Replace all settings; acts at once, also on open cases; dryRun: which of them it would decide, leave open or hang, and which forbid it',
   roles: [],
   scope: { queue: ({ params, body }) => [params.court, appealOf(body)] },
   params: NewCourtParam,

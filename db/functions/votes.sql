@@ -233,3 +233,19 @@ begin
            select min(x.expires_at) from lease x where x.kind = 'case' and x.item_id = p_id and x.ended_at is null))
    where kind = 'case' and id = p_id;
 end $$;
+
+-- The counted votes of a case with the records of their voters; none of gold, where nothing is decided. The vote for
+-- which a call has one of these tokens comes last, without an option.
+create or replace function ballots(f case_file, p_tokens text[]) returns jsonb language plpgsql stable as $$
+begin
+  return (
+    select coalesce(jsonb_agg(jsonb_build_object('option', v.option, 'judged', coalesce(r.judged, 0),
+                                                 'agreed', coalesce(r.agreed, 0)) order by v.option), '[]')
+      from (select option, person from vote where case_id = f.id and counted and f.gold is null
+            union all
+            select null, coalesce(j.person, l.slot) from lease l
+              join court c on c.name = f.court
+              left join juror j on j.court = c.name and j.list = c.list and j.id = l.holder
+             where l.token = any (p_tokens) and l.kind || '' = 'case' and l.item_id = f.id) v
+      left join juror_record r on r.court = f.court and r.person = v.person);
+end $$;

@@ -86,9 +86,10 @@ select * from case_reasons(:court, :juror);
 
 -- name: cases_to_judge
 -- not null: tally
--- The basis for judging votes: the counted votes so far, of which gold has none, and the court's settings.
+-- The basis for judging votes: the counted votes so far, of which gold has none, and the court's settings. Where its
+-- strategy goes by records, `ballots` has these, the last one with the record of who votes now.
 select f.id, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage, f.gold,
-       c.*, q.settings_version
+       c.*, q.settings_version, case when c.by_records then ballots(f, :tokens::text[]) end as ballots
   from case_file f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
  where f.id = any (:ids::text[]);
 

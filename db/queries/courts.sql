@@ -3,7 +3,8 @@
 -- columns: court_settings
 options, votes_to_win, panel, overbook, window_cases, window_seconds, votes_per_day, mode, assign_jurors,
 answer_seconds, invites_per_day, record_late, quality, fallback, gold_share, admit, pick, decide, random_start,
-bar_agreement, bar_after, bar_newcomers, invitation_callback, timezone, invites_open
+bar_agreement, bar_after, bar_newcomers, invitation_callback, timezone, invites_open, margin, probability, max_votes,
+by_records
 
 -- columns: of_its_queue
 -- What a court's row in `queue` holds.
@@ -64,8 +65,10 @@ select i.id from court c join item i on i.kind = 'case' and i.queue = c.name and
 -- name: open_cases
 -- not null: created_at, tally
 -- A batch of a court's open cases with their counted votes, of which gold has none, in the order of creation.
+-- :ballots: each vote with its voter's record, too.
 select i.id, i.created_at::text as created_at, i.seq,
-       case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage
+       case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage,
+       f.votes_left, case when :ballots::boolean then ballots(f, null) end as ballots
   from item i join case_file f on f.id = i.id
  where i.kind = 'case' and i.queue = :court and i.state = 'ready'
    and (i.created_at, i.seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)

@@ -2,7 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CourtSettings } from '../../contract/courts.ts';
 import { type Db, type Mover, only, type Queryable, type RowOf } from '../../db/pool.ts';
 import type { CourtRow } from '../../db/statements.ts';
-import { ADMITS, DECIDES, eligibilityOf, orderOf, PICKS, type Ruled, verdictOf } from '../../domain/courts.ts';
+import {
+  ADMITS,
+  DECIDES,
+  decidingBy,
+  eligibilityOf,
+  orderOf,
+  PICKS,
+  type Ruled,
+  verdictOf,
+} from '../../domain/courts.ts';
 import { batchesOf, pagesOf } from '../shared/batching.ts';
 import type { Context } from '../shared/context.ts';
 import { found, invalid, Problem } from '../shared/problems.ts';
@@ -66,23 +75,31 @@ async function apply(ctx: Context, name: string): Promise<void> {
 }
 
 /**
- * Ids of the open cases that these settings would decide at once, and of those for which `put` would refuse them.
+ * What these settings would do to open cases: which they decide or hang at once, which need more votes than now, and for
+ * which `put` would refuse them.
  * @throws Problem 422 as `put` does
  */
 export async function dryRun(ctx: Context, name: string, settings: CourtSettings) {
   await checkSettings(ctx, name, settings);
   const court = rowOf(settings);
-  const wouldDecide: string[] = [];
-  for await (const batch of openCases(ctx.db, name))
-    wouldDecide.push(...batch.filter((c) => verdictOf(court, c.tally, c.stage).winner !== null).map((c) => c.id));
-  return { wouldDecide, inUse: await withRemovedOptions(ctx.db, name, settings) };
+  const found = { wouldDecide: [] as string[], wouldHang: [] as string[] };
+  const longer: { id: string; votesLeft: { before: number; after: number } }[] = [];
+  for await (const batch of openCases(ctx.db, name, court.by_records))
+    for (const { id, tally, stage, ballots, votes_left: before } of batch) {
+      const { winner, hung, votesLeft: after } = verdictOf(court, tally, stage, ballots);
+      if (winner !== null) found.wouldDecide.push(id);
+      else if (hung) found.wouldHang.push(id);
+      else if (after > before) longer.push({ id, votesLeft: { before, after } });
+    }
+  const leavesOpen = longer.toSorted((a, b) => a.votesLeft.before - b.votesLeft.before).slice(0, MOST_LISTED);
+  return { ...found, leavesOpen, inUse: await withRemovedOptions(ctx.db, name, settings) };
 }
 
-const MOST_IN_USE = 1_000;
+const MOST_LISTED = 1_000;
 
 /** Open cases with votes for options that these settings remove, the oldest first. */
 const withRemovedOptions = async (db: Queryable, court: string, { options }: CourtSettings): Promise<string[]> =>
-  (await db.run('cases_with_removed_options', { court, options, limit: MOST_IN_USE })).map(({ id }) => id);
+  (await db.run('cases_with_removed_options', { court, options, limit: MOST_LISTED })).map(({ id }) => id);
 
 /**
  * Deletes a court that has no open cases, with its jurors and its gold. Its final cases stay.
@@ -110,6 +127,9 @@ async function checkSettings(ctx: Context, name: string, settings: CourtSettings
     if (!names.includes(chosen)) throw invalid(`strategy.${what}`, `must be one of ${names.join(', ')}`);
   }
   if (panel !== null && panel < votesToWin) throw invalid('panel', 'must be at least votesToWin');
+  for (const needed of decidingBy(strategy.decide).needs ?? [])
+    if (settings[needed] === null) throw invalid(needed, `is required with strategy.decide ${strategy.decide}`);
+  if (verdictOf(rowOf(settings), {}, 0).hung) throw invalid('maxVotes', 'is too low for any case to be decided');
   if (mode !== 'claim' && assign === null) throw invalid('assign', `is required with mode ${mode}`);
   if (fallback && 'court' in fallback && fallback.court === name)
     throw invalid('fallback.court', 'must be another court');
@@ -123,6 +143,10 @@ function rowOf(s: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
     options: s.options,
     votes_to_win: s.votesToWin,
     panel: s.panel,
+    margin: s.margin,
+    probability: s.probability,
+    max_votes: s.maxVotes,
+    by_records: decidingBy(s.strategy.decide).byRecords ?? false,
     overbook: s.overbook,
     window_cases: s.window?.cases ?? null,
     window_seconds: s.window?.seconds ?? null,
@@ -152,11 +176,11 @@ export const endBarredHolds = (db: Mover, court: string, persons: string[] | nul
 
 const OPEN_BATCH = 1_000;
 
-/** A court's open cases in batches. */
-const openCases = (db: Db, court: string) =>
+/** A court's open cases in batches, with the votes and their voters' records if `ballots` is true. */
+const openCases = (db: Db, court: string, ballots: boolean) =>
   pagesOf<RowOf<'open_cases'>>((last) => {
     const after = { afterCreatedAt: last?.created_at ?? '-infinity', afterSeq: last?.seq ?? 0 };
-    return db.run('open_cases', { court, ...after, limit: OPEN_BATCH });
+    return db.run('open_cases', { court, ballots, ...after, limit: OPEN_BATCH });
   }, OPEN_BATCH);
 
 /** Cases in one transaction: deciding one takes longer than moving it in the order of open cases. */
@@ -177,9 +201,9 @@ export async function refresh({ db }: Context, name: string): Promise<void> {
   });
   const moved = movedCases(({ id }: RowOf<'rejudge_cases'>) => id);
   for (const part of ['decided', 'open'] as const)
-    for await (const batch of openCases(db, name)) {
+    for await (const batch of openCases(db, name, court.by_records)) {
       const judged = batch
-        .map(({ id, tally, votes, stage }) => ({ id, votes, verdict: verdictOf(court, tally, stage) }))
+        .map((c) => ({ id: c.id, votes: c.votes, verdict: verdictOf(court, c.tally, c.stage, c.ballots) }))
         .filter(({ verdict }) => (verdict.winner !== null || verdict.hung) === (part === 'decided'));
       for (const some of batchesOf(judged, PER_TRANSACTION[part])) {
         const rows = await db.move('rejudge_cases', { court: name, found: some, settingsVersion }, { moved });

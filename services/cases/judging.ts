@@ -134,7 +134,7 @@ const voteShared = perContext(({ db }) =>
   share<Vote, Cast>(
     async (all) => {
       const found = new Map(
-        (await db.run('cases_to_judge', { ids: all.map(({ id }) => id) })).map((row) => [row.id, row]),
+        (await db.run('cases_to_judge', columnsOf(all, { ids: 'id', tokens: 'token' }))).map((row) => [row.id, row]),
       );
       const judged = all.map((vote) => judge(vote, found.get(vote.id)));
       const sent = judged.filter((vote) => !(vote instanceof Problem));
@@ -158,7 +158,8 @@ function judge(vote: Vote, found: RowOf<'cases_to_judge'> | undefined) {
   if (!found) return caseNotFound(vote.id);
   const { options, votes, stage, settings_version: settingsVersion } = found;
   if (!options.includes(vote.option)) return invalid('option', `must be one of ${options.join(', ')}`);
-  const verdict = verdictOf(found, withVote(found.tally, vote.option), stage);
+  const ballots = found.ballots?.map((ballot) => ({ ...ballot, option: ballot.option ?? vote.option }));
+  const verdict = verdictOf(found, withVote(found.tally, vote.option), stage, ballots);
   return { ...vote, votes, settingsVersion, verdict };
 }
 

@@ -51,6 +51,42 @@ test('S2.8 a dry run says what new rules would decide, and changes nothing; the 
   expect(await oneCase('none')).toMatchObject({ state: 'open', votesLeft: 4 });
 });
 
+test('S2.8 a raise shows first which open cases it leaves without a decision, those closest to one first, and which it hangs', async () => {
+  const rules = { votesToWin: 3, strategy: { pick: 'oldest' } };
+  await openCourt('raised', rules, numbered(5), numbered(3, 'raised-'));
+  for (const juror of ['j0', 'j1']) await judge('raised', juror, 'buyer');
+  await judge('raised', 'j0', 'seller');
+  const plan = async (settings: object) =>
+    insist(await api.put('/v1/courts/raised', { ...settings, dryRun: true }), 'dry run', 200);
+  const raise = (before: number, n: number) => ({ id: `raised-${n}`, votesLeft: { before, after: before + 2 } });
+  const none = { wouldDecide: [], wouldHang: [], inUse: [] };
+  expect(await plan({ ...rules, votesToWin: 5 })).toEqual({
+    ...{ ...none, leavesOpen: [raise(1, 0), raise(2, 1), raise(3, 2)] },
+  });
+  expect(await plan(rules)).toEqual({ ...none, leavesOpen: [] });
+  // one side leads by two votes, so two more are needed; of the others four, which six votes allow
+  const wide = { margin: 4, maxVotes: 4, strategy: { decide: 'margin', pick: 'oldest' } };
+  expect(await plan(wide)).toMatchObject({
+    wouldHang: [],
+    leavesOpen: [{ id: 'raised-0' }, { id: 'raised-1' }, { id: 'raised-2' }],
+  });
+  await judge('raised', 'j2', 'seller');
+  expect(await plan(wide)).toMatchObject({
+    wouldHang: ['raised-0'],
+    leavesOpen: [{ id: 'raised-1' }, { id: 'raised-2' }],
+  });
+  await court('raised', wide);
+  for (const [n, state] of ['hung', 'open', 'open'].entries())
+    expect(await oneCase(`raised-${n}`)).toMatchObject({ state });
+  // a lower bar decides what a dry run names
+  const posterior = { probability: 0.6, maxVotes: 9, strategy: { decide: 'posterior', pick: 'oldest' } };
+  expect(await plan(posterior)).toEqual({ ...none, leavesOpen: [] });
+  await judge('raised', 'j1', 'seller');
+  expect(await plan(posterior)).toEqual({ ...none, wouldDecide: ['raised-1'], leavesOpen: [] });
+  await court('raised', posterior);
+  expect(await oneCase('raised-1')).toMatchObject({ state: 'decided', winner: 'seller' });
+});
+
 test('S2.8 the strategy changes while cases run: a tie at the new line waits for one vote more', async () => {
   const rules = { votesToWin: 3, strategy: { pick: 'oldest' } };
   await openCourt('tie', rules, numbered(6), ['tie-1']);
@@ -202,7 +238,7 @@ test('S2.8 an option with votes on open cases cannot be removed: the cases are n
   const refused = await put(without('b'));
   expectProblem(refused, 'b', 'in_use');
   expect(refused.body.cases).toEqual(['used-1']);
-  expect((await put({ ...without('b'), dryRun: true })).body).toEqual({ wouldDecide: [], inUse: ['used-1'] });
+  expect((await put({ ...without('b'), dryRun: true })).body).toMatchObject({ wouldDecide: [], inUse: ['used-1'] });
   expect((await api.get('/v1/courts/used')).body.options).toEqual(rules.options);
   // nobody has voted for c, and the vote for a is on a case that is over
   for (const option of ['c', 'a']) expect(await put(without(option))).toMatchObject({ status: 200 });

@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { judge as judgeTally, type Rules, type Tally } from '../../domain/courts.ts';
-import { numbered } from '../support/client.ts';
+import { insist, type Json, numbered, walk } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -10,78 +8,24 @@ const { addCase, claim, claimed, court, judge, jurors, oneCase, openCourt, relea
 const { voted, votes } = api.cases;
 const OPTIONS = ['a', 'b', 'c'];
 
-const plus = (tally: Tally, option: string): Tally => ({ ...tally, [option]: (tally[option] ?? 0) + 1 });
-const cast = (tally: Tally) => Object.values(tally).reduce((sum, n) => sum + n, 0);
-
-/** Who has enough votes, and more than anybody else. */
-function ahead(tally: Tally, need: number): string | null {
-  const best = Math.max(0, ...Object.values(tally));
-  const leaders = Object.keys(tally).filter((option) => tally[option] === best);
-  return best >= need && leaders.length === 1 ? (leaders[0] ?? null) : null;
-}
-
-/** The fewest further votes with which somebody is ahead, found by trying all. */
-function fewest(tally: Tally, need: number): number {
-  for (let round = [tally], n = 0; ; n++) {
-    if (round.some((one) => ahead(one, need) !== null)) return n;
-    const next = round.flatMap((one) => OPTIONS.map((option) => plus({ a: 0, b: 0, c: 0, ...one }, option)));
-    round = [...new Map(next.map((one) => [JSON.stringify(one), one])).values()];
+test('S2.8 a strategy without the settings that it needs, or by which no case could be decided, is refused', async () => {
+  const wrong: [string, object][] = [
+    ['margin', { strategy: { decide: 'margin' }, maxVotes: 9 }],
+    ['maxVotes', { strategy: { decide: 'margin' }, margin: 2 }],
+    ['maxVotes', { strategy: { decide: 'margin' }, margin: 5, maxVotes: 4 }],
+    ['probability', { strategy: { decide: 'posterior' }, maxVotes: 9 }],
+    ['probability', { strategy: { decide: 'posterior' }, probability: 0.5, maxVotes: 9 }],
+    ['probability', { strategy: { decide: 'posterior' }, probability: 1, maxVotes: 9 }],
+    ['maxVotes', { strategy: { decide: 'posterior' }, probability: 0.95 }],
+    ['maxVotes', { strategy: { decide: 'posterior' }, probability: 0.999, maxVotes: 3 }],
+  ];
+  for (const [path, settings] of wrong) {
+    const reply = await api.put('/v1/courts/lacking', settings);
+    expectProblem(reply, JSON.stringify(settings), 'invalid_request');
+    expect(reply.body.errors[0].path).toBe(path);
   }
-}
-
-const tallies = fc.record(Object.fromEntries(OPTIONS.map((option) => [option, fc.nat(4)])));
-const rules = fc
-  .record({ votesToWin: fc.integer({ min: 1, max: 5 }), more: fc.option(fc.nat(4)) })
-  .map(
-    ({ votesToWin, more }): Rules => ({ votesToWin, panel: more === null ? null : votesToWin + more, quality: null }),
-  );
-
-test('S2.2 S2.8 first-to: nobody wins with fewer than k votes, and votesLeft is the fewest that could decide', () => {
-  fc.assert(
-    fc.property(tallies, rules, (tally, r) => {
-      const winner = ahead(tally, r.votesToWin);
-      const votesLeft = fewest(tally, r.votesToWin);
-      expect(judgeTally('first-to', tally, r, 0)).toEqual({ winner, votesLeft, stage: 0, hung: false });
-    }),
-    { numRuns: 300 },
-  );
-});
-
-test('S2.8 majority: hung exactly when those of the panel who are left can make nobody win', () => {
-  fc.assert(
-    fc.property(tallies, rules, (tally, r) => {
-      const votesLeft = fewest(tally, r.votesToWin);
-      const left = (r.panel ?? 2 * r.votesToWin - 1) - cast(tally);
-      const found = judgeTally('majority', tally, r, 0);
-      expect(found).toMatchObject({ winner: ahead(tally, r.votesToWin), votesLeft });
-      if (found.winner === null) expect(found.hung).toBe(votesLeft > left);
-    }),
-    { numRuns: 300 },
-  );
-});
-
-test('S2.8 supermajority: whatever the votes, it ends within two panels, with enough votes or with nobody', () => {
-  const ballots = fc.array(fc.constantFrom(...OPTIONS), { minLength: 30, maxLength: 30 });
-  fc.assert(
-    fc.property(ballots, rules, (ballot, r) => {
-      const size = r.panel ?? Math.floor(1.5 * r.votesToWin);
-      let [tally, stage]: [Tally, number] = [{}, 0];
-      for (const option of ballot) {
-        const before = judgeTally('supermajority', tally, r, stage);
-        tally = plus(tally, option);
-        const { winner, votesLeft, hung, stage: next } = judgeTally('supermajority', tally, r, before.stage);
-        const need = next === 0 ? r.votesToWin : size + 1;
-        const room = (next === 0 ? size : 2 * size) - cast(tally);
-        expect({ winner, votesLeft }).toEqual({ winner: ahead(tally, need), votesLeft: fewest(tally, need) });
-        expect(next).toBeGreaterThanOrEqual(before.stage);
-        if (winner === null) expect(hung).toBe(votesLeft > room);
-        if (winner !== null || hung) return;
-        stage = next;
-      }
-      throw new Error('it goes on for ever');
-    }),
-    { numRuns: 200 },
-  );
+  const most = { strategy: { decide: 'posterior' }, probability: 0.999, maxVotes: 4 };
+  expect(await court('enough', most)).toMatchObject({ probability: 0.999, maxVotes: 4, margin: null });
 });
 
 test('S2.8 a name that no strategy has is refused, with those that there are', async () => {
@@ -142,6 +86,85 @@ test('S2.8 supermajority: what the first panel cannot decide, a second one of th
   await addCase('super', { id: 's3' });
   expect((await ballot('super', ['seller', 'seller', 'seller'])).at(-1)).toEqual(['decided', 'seller', 0]);
 });
+
+test('S2.8 margin: jurors vote until one side leads by two, and a case in which nobody can any more hangs', async () => {
+  const rules = { margin: 2, maxVotes: 6, strategy: { decide: 'margin' } };
+  await openCourt('lead', rules, numbered(6), ['l1']);
+  expect(await ballot('lead', ['buyer', 'seller', 'buyer', 'buyer'])).toEqual([
+    ['open', null, 1],
+    ['open', null, 2],
+    ['open', null, 1],
+    ['decided', 'buyer', 0],
+  ]);
+  await addCase('lead', { id: 'l2' });
+  const even = await ballot('lead', ['buyer', 'seller', 'seller', 'buyer', 'buyer', 'seller']);
+  expect(even.slice(-2)).toEqual([
+    ['open', null, 1],
+    ['hung', null, 2],
+  ]);
+  expect(await oneCase('l2')).toMatchObject({ endReason: 'nobody can win any more', tally: { buyer: 3, seller: 3 } });
+});
+
+test('S2.8 posterior: jurors who were right on gold decide with two votes what takes five of unknown ones, against any number of bad ones', async () => {
+  const rules = { probability: 0.95, maxVotes: 12, strategy: { decide: 'posterior', pick: 'oldest' }, goldShare: 1 };
+  const [good, bad] = [numbered(2, 'good'), numbered(4, 'bad')];
+  await openCourt('weighed', rules, [...good, ...bad, ...numbered(6)], []);
+  const gold = numbered(10, 'known').map((id) => ({ id, body: id, answer: 'buyer' }));
+  insist(await api.put('/v1/courts/weighed/gold', { cases: gold }), 'gold', 200);
+  for (const juror of [...good, ...bad])
+    for (const _ of gold) await judge('weighed', juror, good.includes(juror) ? 'buyer' : 'seller');
+  await court('weighed', { ...rules, goldShare: 0 });
+
+  await addCase('weighed', { id: 'w1' });
+  const unknown = await ballot('weighed', ['buyer', 'buyer', 'buyer', 'buyer', 'buyer']);
+  expect(unknown.map(([state]) => state)).toEqual(['open', 'open', 'open', 'open', 'decided']);
+
+  await addCase('weighed', { id: 'w2' });
+  for (const juror of bad)
+    expect(await judge('weighed', juror, 'seller')).toMatchObject({ state: 'open', votesLeft: 2 });
+  expect(await judge('weighed', 'good0', 'buyer')).toMatchObject({ state: 'open', votesLeft: 1 });
+  const decided = { state: 'decided', winner: 'buyer', tally: { buyer: 2, seller: 4 }, votesLeft: 0 };
+  expect(await judge('weighed', 'good1', 'buyer')).toMatchObject(decided);
+  expect((await stats('weighed')).wasted).toBe(0);
+});
+
+const TAKEN_OR_HUNG = {
+  body: expect.toSatisfy(({ counted, state }: Json) => counted === true || state === 'hung'),
+};
+
+test.each(['margin', 'posterior'])(
+  'S2.5 S2.6 %s: fifty jurors at once end many cases as the votes say, and none votes for nothing',
+  async (decide) => {
+    const rules = { options: OPTIONS, margin: 3, probability: 0.9, maxVotes: 20, strategy: { decide } };
+    await openCourt(decide, rules, numbered(50), numbered(20, `${decide}-`));
+    const roll = () => OPTIONS[Math.floor(Math.random() * 3)] as string;
+    await Promise.all(
+      numbered(50).map(async (juror) => {
+        for (let idle = 0; idle < 5; ) {
+          const { case: given, lease } = await claim(decide, juror);
+          // a case may hang while others read it: nobody could win with their votes
+          if (given) expect(await vote(given.id, lease.token, roll())).toMatchObject(TAKEN_OR_HUNG);
+          else idle++;
+        }
+      }),
+    );
+    const all = await walk(api, `/v1/cases?court=${decide}`, 100);
+    const counted = await stats(decide);
+    expect([counted.wasted, counted.decided + counted.hung]).toEqual([
+      0,
+      all.filter(({ state }) => state !== 'open').length,
+    ]);
+    for (const { id, tally, state } of all) {
+      const [first, second, third] = Object.values<number>(tally).sort((one, other) => other - one) as [
+        number,
+        number,
+        number,
+      ];
+      if (decide === 'margin' && state === 'decided') expect(first - second, id).toBe(3);
+      expect(first + second + third, id).toBeLessThanOrEqual(20);
+    }
+  },
+);
 
 /** The cases that new jurors are handed one after the other. */
 async function handed(name: string, n: number, prefix: string): Promise<string[]> {

@@ -35,7 +35,7 @@ async function claimAndVote(juror: string): Promise<void> {
   const claim = { court: 'seldom', jurors: [juror], tokens: [token] };
   const id = (await db.move('claim_cases', claim, { moved: () => [] })).find(({ outcome }) => outcome === 'held')?.id;
   if (!id) throw new Error(`${juror} got no case`);
-  const [found] = await db.run('cases_to_judge', { ids: [id] });
+  const [found] = await db.run('cases_to_judge', { ids: [id], tokens: [token] });
   if (!found) throw new Error(`${id} is gone`);
   const { votes, settings_version: settingsVersion } = found;
   const vote = { id, token, option: 'seller', comment: null, subject: null, votes, settingsVersion };

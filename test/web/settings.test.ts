@@ -142,7 +142,13 @@ test('S2.8 a court is made by its form, changed with a dry run that names the ca
   await submit(page, { 'Votes to win': '1' }, 'Dry run');
   await sees(page, 'Open cases that would be decided at once: 1');
   await page.getByText('c1', { exact: true }).waitFor();
+  await submit(page, { 'Votes to win': '5' }, 'Dry run');
+  await sees(page, 'Open cases that would need more votes than now: 1');
   expect((await api.get('/v1/cases/c1')).body.state).toBe('open');
+  await fill(page, { 'Decided by': 'Records of the voters', Probability: '0.9', 'Votes at most': '15' });
+  await save(page);
+  const saved = { strategy: { decide: 'posterior' }, probability: 0.9, maxVotes: 15 };
+  expect((await api.get('/v1/courts/disputes')).body).toMatchObject(saved);
 });
 
 test('a queue is deleted by its page, unless it has tickets', async () => {

@@ -20,6 +20,9 @@ const verdict = (t: CourtTexts): Part => ({
   fields: [
     count('votesToWin', t.votesToWin, 9),
     count('panel', t.panel, null),
+    count('margin', t.margin, null),
+    count('probability', t.probability, null),
+    count('maxVotes', t.maxVotes, null),
     { kind: 'choice', name: 'lateVotes', said: t.lateVotes, options: Object.entries(t.lates), initial: 'refuse' },
     { kind: 'lines', name: 'options', said: t.options, empty: 'required', initial: ['buyer', 'seller'] },
     { kind: 'object', name: 'strategy', said: t.strategy, fields: strategy(t) },

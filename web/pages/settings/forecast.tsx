@@ -49,11 +49,18 @@ function Moved({ of: { total, wouldMove } }: { of: Moving }) {
   );
 }
 
-function Judged({ of: { wouldDecide, inUse } }: { of: Extract<Foreseen, { inUse: unknown }> }) {
+function Judged({ of: { wouldDecide, wouldHang, leavesOpen, inUse } }: { of: Extract<Foreseen, { inUse: unknown }> }) {
   const t = texts.value.settings;
   if (inUse.length > 0) return <Cases said={t.inUse(number(inUse.length))} ids={inUse} />;
-  if (wouldDecide.length === 0) return <p class="form-body">{t.wouldDecideNone}</p>;
-  return <Cases said={t.wouldDecide(number(wouldDecide.length))} ids={wouldDecide} />;
+  const longer = leavesOpen.map(({ id }) => id);
+  return (
+    <>
+      {wouldDecide.length === 0 && <p class="form-body">{t.wouldDecideNone}</p>}
+      {wouldDecide.length > 0 && <Cases said={t.wouldDecide(number(wouldDecide.length))} ids={wouldDecide} />}
+      {wouldHang.length > 0 && <Cases said={t.wouldHang(number(wouldHang.length))} ids={wouldHang} />}
+      {longer.length > 0 && <Cases said={t.leavesOpen(number(longer.length))} ids={longer} />}
+    </>
+  );
 }
 
 function Cases({ said, ids }: { said: string; ids: string[] }) {

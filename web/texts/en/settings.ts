@@ -34,6 +34,8 @@ export const settings = {
   firstHundred: 'The first hundred are shown.',
   wouldDecideNone: 'No open case would be decided.',
   wouldDecide: (n: string) => `Open cases that would be decided at once: ${n}`,
+  wouldHang: (n: string) => `Open cases that would be hung at once: ${n}`,
+  leavesOpen: (n: string) => `Open cases that would need more votes than now: ${n}`,
   inUse: (n: string) => `Refused: open cases with votes for options that are removed: ${n}`,
   ticket: 'Ticket',
   before: 'Now',

@@ -33,6 +33,8 @@ export const settings: Texts['settings'] = {
   firstHundred: '仅显示前一百张。',
   wouldDecideNone: '没有进行中的案件会被裁定。',
   wouldDecide: (n) => `会立即裁定的进行中案件：${n}`,
+  wouldHang: (n) => `会立即流判的进行中案件：${n}`,
+  leavesOpen: (n) => `比现在需要更多投票的进行中案件：${n}`,
   inUse: (n) => `会被拒绝：已有投票投给被移除选项的进行中案件：${n}`,
   ticket: '工单',
   before: '现在',
