@@ -41,5 +41,6 @@ export * from './tickets/drafts.ts';
 export * from './tickets/end.ts';
 export * from './tickets/get.ts';
 export * from './tickets/leases.ts';
+export * from './tickets/looks.ts';
 export * from './tickets/notes.ts';
 export * from './tickets/patch.ts';

@@ -1,4 +1,6 @@
 import type { z } from '@hono/zod-openapi';
+import { asReviewer, type ticketView } from '../domain/tickets.ts';
+import type { Caller } from './auth.ts';
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
 
@@ -28,3 +30,7 @@ export function viewOf<S extends z.ZodRawShape>({ shape }: z.ZodObject<S>) {
     return view as View<R, keyof S>;
   };
 }
+
+/** A ticket as this caller may see it, also one that they decided. */
+export const asSeenBy = ({ role }: Caller, view: ReturnType<typeof ticketView>) =>
+  role === 'reviewer' ? asReviewer(view) : view;

@@ -18,6 +18,27 @@ export interface ReviewTarget {
   targetId?: string;
 }
 
+/** A second look, as the ticket that it is about keeps it. */
+interface LookEntry {
+  id: string;
+  causes: ('appeal' | 'check' | 'overturn')[];
+  /** While it is open, that of its opening. */
+  state: string;
+  outcome: 'upheld' | 'overturned' | 'none' | null;
+}
+
+/** Of a look: what it is about. Of what was looked at: its looks, and what they came to. */
+export interface LookColumn {
+  of?: { id: string; cause: LookEntry['causes'][number] };
+  /** The queue whose form and settings count for a look: that of what it is about. */
+  queue?: string;
+  looks?: LookEntry[];
+  /** The version of the first decision; left out: no look has ended. */
+  version?: number;
+  /** Left out: the first decision counts. */
+  standing?: { decision: unknown; by: string; at: string; ticket: string };
+}
+
 /** A row of `item`. Times are the database's. */
 export interface Item {
   kind: Kind;
@@ -71,6 +92,7 @@ export interface Item {
   subject: string | null;
   /** The ticket whose decision decided this one, too. */
   synced_with: string | null;
+  look: LookColumn | null;
   /** For items that several may hold: how many more may hold it. */
   capacity: number | null;
   /** Its workflow has to invite jurors. */
@@ -128,6 +150,7 @@ export type ShownTicket = Change &
     | 'settled_token'
     | 'subject'
     | 'synced_with'
+    | 'look'
     | 'erased'
   >;
 

@@ -82,6 +82,18 @@ export const PROBLEM_HELP: Record<ProblemCode, Help> = {
     meaning: 'The item of this id was erased: its content is gone for good, and the id is not given again.',
     action: 'Drop the call. To add another item, give it another id.',
   },
+  not_final: {
+    meaning: 'What is to be looked at again has not been decided, or ended without a decision.',
+    action: 'Ask again when it is decided. What nobody needs to decide can be invalidated.',
+  },
+  window_closed: {
+    meaning: 'The decision is older than the `second.appealDays` of its queue.',
+    action: 'A supervisor can still overturn it, or ask for a check.',
+  },
+  already_open: {
+    meaning: 'A second look at the decision is open, and this call does not join it.',
+    action: 'Wait for its outcome, or overturn the decision, which decides the open look.',
+  },
   already_voted: {
     meaning: 'The person has voted on this case, perhaps with another account.',
     action: 'Claim another case. A vote cannot be changed.',

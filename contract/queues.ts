@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Callback, ShownCallback } from './callbacks.ts';
 import { counts, orNull, Page, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
+import { Second } from './looks.ts';
 import { AnyId } from './names.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
@@ -34,6 +35,9 @@ const Rules = z
     'may require 20 skills of 400 characters together',
   );
 
+/** Only those that are asked for. */
+export const NO_LOOKS = Second.parse({});
+
 /** Settings of a ticket queue; PUT replaces all of them. */
 const QueueSettings = z
   .strictObject({
@@ -51,6 +55,7 @@ const QueueSettings = z
     sync: z.enum(['subject']).nullable().default(null).openapi({
       description: 'subject: a decision decides the other open tickets of its subject in the queue',
     }),
+    second: Second.default(NO_LOOKS),
     rules: Rules.default([]).openapi({
       description:
         'In order: the first priority counts, all `add` are added, all `requires` apply; the result stays within −1000…1000',

@@ -19,6 +19,7 @@ import {
   WaitSeconds,
   Whole,
 } from './common.ts';
+import { Look, Of, Standing } from './looks.ts';
 import { AnyId, AnyName, chosenName, Id, Name } from './names.ts';
 
 const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
@@ -60,6 +61,9 @@ export const Ticket = z
     decidedAt: z.string().nullable(),
     reason: z.string().nullable().openapi({ description: 'Why it was decided from outside; else null' }),
     invalidation: z.object({ reason: z.string(), by: z.string(), at: z.string() }).nullable(),
+    of: orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
+    looks: z.array(Look).openapi({ description: 'Oldest first' }),
+    standing: orNull(Standing),
     erased: Erased,
   })
   .openapi('Ticket');

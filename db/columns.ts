@@ -1,8 +1,9 @@
 import type { FeedEvent } from '../contract/feed.ts';
-import type { Callback, Change, Item, Popped, ReviewTarget, ShownTicket } from '../contract/items.ts';
+import type { Callback, Change, Item, LookColumn, Popped, ReviewTarget, ShownTicket } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
 import type { DELIVERED_KINDS, KEPT_KINDS } from '../contract/kinds.ts';
+import type { Second } from '../contract/looks.ts';
 import type { QueueSettings, Rule } from '../contract/queues.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
 import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
@@ -43,6 +44,7 @@ export interface Columns {
   'item.kind': Kind;
   'item.state': CoreState;
   'item.callback': Callback | ReviewTarget;
+  'item.look': LookColumn;
   'notice.kind': Kind;
   'notice.type': 'lease_lost' | 'changed' | 'invited';
   'notice.data': Record<string, unknown>;
@@ -52,6 +54,7 @@ export interface Columns {
   'queue.callback': Callback;
   'queue.form': Record<string, unknown>;
   'queue.rules': Rule[];
+  'queue.second': Second;
   'queue.sync': 'subject';
   'queue.push': PushTarget;
   'queue.ids': 'reuse' | 'once';

@@ -1,4 +1,4 @@
-import type { Item } from '../contract/items.ts';
+import type { Item, ShownTicket } from '../contract/items.ts';
 import type { CoreState, Kind } from '../contract/snapshot.ts';
 import { columnsOf, type Mover, type Queryable } from './pool.ts';
 
@@ -55,16 +55,23 @@ const settling = (all: Settlement[]) => ({
   ...columnsOf(all, { formVersions: 'formVersion', seen: 'seen' }),
 });
 
+/** With decided tickets move the looks that were drawn for them. */
+function withLooks<T extends ShownTicket>(rows: T[]) {
+  const ids = rows.flatMap(({ look }) => (look?.of ? [] : (look?.looks ?? []))).map(({ id }) => id);
+  if (ids.length === 0) return rows;
+  return async (db: Queryable) => [...rows, ...(await db.run('get_items', { kind: 'ticket', ids }))];
+}
+
 /** @param synced the caller also decides the others of their subjects; without it none of a queue that syncs is settled */
 export const settleItems = (db: Mover, kind: Kind, all: Settlement[], synced = false) =>
-  db.move('settle_items', { kind, ...settling(all), synced });
+  db.move('settle_items', { kind, ...settling(all), synced }, { moved: withLooks });
 
 /**
  * Settles items and hands each decider the next one by the same commit.
  * @param skills of all of them
  */
 export const settleNext = (db: Mover, kind: Kind, all: (Settlement & { next: string })[], skills: string[]) =>
-  db.move('settle_next', { kind, ...settling(all), ...columnsOf(all, { next: 'next' }), skills });
+  db.move('settle_next', { kind, ...settling(all), ...columnsOf(all, { next: 'next' }), skills }, { moved: withLooks });
 
 export interface Closing {
   state: 'settled' | 'invalidated';

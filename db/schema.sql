@@ -173,6 +173,13 @@ create table draft (
 );
 comment on table draft is 'drafts of decisions of tickets; only their writers see them';
 
+create table draw_key (
+  one                  boolean default true not null,
+  key                  bytea not null,
+  constraint draw_key_pkey PRIMARY KEY (one),
+  constraint draw_key_one_check CHECK (one)
+);
+
 create table erased_exclusion (
   stands_for           text collate "C" not null,
   kind                 text collate "C" not null,
@@ -360,6 +367,7 @@ create table item (
   run                  integer default 1 not null,
   erased               boolean default false not null,
   escalates_at         timestamp with time zone,
+  look                 jsonb,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -414,6 +422,7 @@ comment on column item.synced_with is 'the ticket of the same subject whose deci
 comment on column item.content_version is 'the version that last changed its body or requirements; null: none since it was added';
 comment on column item.run is 'jobs: how often this id has begun';
 comment on column item.escalates_at is 'when the next step of its queue''s escalations is due';
+comment on column item.look is 'of a look: {of, queue, deciders}; of what was looked at: {version, looks, standing} (contract/items.ts)';
 
 create table job_key (
   id                   text collate "C" not null,
@@ -550,6 +559,14 @@ comment on column look_back.since_rank is 'the start of what they completed last
 comment on column look_back.seen is 'unless it came with a transaction that had not been seen when they were given that';
 comment on column look_back.excluded is 'or the call that was given it excluded that';
 
+create table look_record (
+  queue                text collate "C" not null,
+  decider              text collate "C" not null,
+  upheld               double precision not null,
+  overturned           double precision not null,
+  constraint look_record_pkey PRIMARY KEY (queue, decider)
+);
+
 create table member (
   person               text collate "C" not null,
   group_id             text collate "C" not null,
@@ -631,6 +648,7 @@ create table queue (
   workflow             text collate "C" default 'always'::text not null,
   sync                 text collate "C",
   ids                  text collate "C" default 'reuse'::text not null,
+  second               jsonb,
   constraint queue_pkey PRIMARY KEY (kind, name),
   constraint queue_deadline_seconds_check CHECK ((deadline_seconds >= (0)::double precision)),
   constraint queue_ids CHECK ((ids = ANY (ARRAY['reuse'::text, 'once'::text]))),
@@ -645,6 +663,7 @@ create table queue (
 CREATE UNIQUE INDEX queue_newest ON public.queue USING btree (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
 comment on column queue.sync is 'tickets: subject: a decision decides the other open tickets of its subject';
+comment on column queue.second is 'when its decisions get a second look; null: only when one is asked for';
 
 create table reconciliation (
   one                  boolean default true not null,

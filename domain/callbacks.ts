@@ -5,6 +5,7 @@ import { KINDS } from '../contract/kinds.ts';
 import { stateWord } from './items.ts';
 import { kindOf } from './kinds.ts';
 import { hasNetworks, hostOfUrl, type PrivateHosts, permits } from './private-hosts.ts';
+import { asDecided } from './tickets.ts';
 
 /** Names of this machine, for any resolver. */
 const OWN_NAMES = /^(.*\.)?localhost$/i;
@@ -93,7 +94,7 @@ export function outcomeMessage(
 ): { type: string; version: number; [kind: string]: unknown } {
   const type = `${item.kind}.${stateWord(item.kind, item.state)}`;
   const view = kindOf(item.kind).outcome?.(item, completions) ?? {};
-  return { type, version: item.version, [item.kind]: view, ...actedOn(view) };
+  return { type, version: asDecided(item as Item).version, [item.kind]: view, ...actedOn(view) };
 }
 
 /** The fields that a receiver acts on, repeated beside the item. */
@@ -128,5 +129,6 @@ export function briefly(message: { type: string; version: number } & View) {
     version,
     ...(juror !== undefined && { juror, expiresAt }),
     [kind]: brief?.(message[kind] as View, message),
+    ...(message.look != null && { look: BRIEFS.ticket?.(message.look as View, message) }),
   };
 }

@@ -51,9 +51,28 @@ export function ticketView(item: ShownTicket, token: string | null = null, draft
       item.state === 'invalidated' && reason !== null && by !== null && ended_at !== null
         ? { reason, by, at: ended_at.toISOString() }
         : null,
+    of: item.look?.of ?? null,
+    looks: (item.look?.looks ?? []).map(({ id, causes, state, outcome }) => ({ id, causes, state, outcome })),
+    standing: standingOf(item),
     ...(item.erased && { erased: true }),
   };
 }
+
+/** The decision that counts; null: there is none, or it is not shown. */
+function standingOf({ id, state, look, result: decision, ended_by: by, ended_at }: ShownTicket) {
+  if (state !== 'settled' || by === null || ended_at === null) return null;
+  return look?.standing ?? { decision, by, at: ended_at.toISOString(), ticket: id };
+}
+
+/** A decided ticket as it was by the first decision. */
+export const asDecided = <T extends Pick<ShownTicket, 'look' | 'version'>>(item: T): T =>
+  item.look?.looks ? { ...item, version: item.look.version ?? item.version, look: null } : item;
+
+/** A ticket as reviewers see it, who do not learn which of their decisions are looked at unless one is overturned. */
+export const asReviewer = <V extends Pick<ReturnType<typeof ticketView>, 'looks'>>(view: V): V => ({
+  ...view,
+  looks: view.looks.filter(({ outcome }) => outcome === 'overturned'),
+});
 
 /** A ticket as it is handed to its holder, again or for the first time. */
 export const handedView = (item: ShownTicket, token: string | null, resumed: boolean, draft?: unknown) =>
@@ -80,6 +99,7 @@ export function queueStatsView({ counts, oldest_waiting_seconds, claims_per_minu
 /** Events that leave the state of a ticket as it is. */
 const whileOpen = ['changed', 'escalated', 'parked', 'refused', 'noted'] as const;
 const afterEnd = ['delivered', 'delivery_failed', 'refused', 'noted', 'erased'] as const;
+const ofLooks = ['upheld', 'overturned', 'look_ended'] as const;
 
 const ends = { decided: 'settled', synced: 'settled', invalidated: 'invalidated', expired: 'expired' } as const;
 
@@ -100,7 +120,7 @@ export const ticket = defineKind({
       ...ends,
       ...stays('held', ...whileOpen),
     },
-    settled: stays('settled', ...afterEnd),
+    settled: stays('settled', ...afterEnd, ...ofLooks),
     invalidated: stays('invalidated', ...afterEnd),
     expired: stays('expired', ...afterEnd),
     dead: stays('dead', ...afterEnd),
@@ -115,5 +135,5 @@ export const ticket = defineKind({
   order: 'age',
   quiet: ['created', 'available', 'claimed'],
   frees: () => 1,
-  outcome: (item) => ticketView(item),
+  outcome: (item) => ticketView(asDecided(item)),
 });

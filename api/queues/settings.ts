@@ -1,6 +1,6 @@
 import { Deleted, pageOf } from '../../contract/common.ts';
 import { NewQueueParam } from '../../contract/names.ts';
-import { ListedQueue, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
+import { ListedQueue, NO_LOOKS, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
@@ -19,6 +19,7 @@ const view = (api: Api, queue: QueueRow, caller: Caller) => ({
   ...fields(queue),
   ageing: queue.level_seconds === null ? null : { secondsPerLevel: queue.level_seconds },
   callback: shownCallback(api, caller, queue.callback),
+  second: queue.second ?? NO_LOOKS,
 });
 
 export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {

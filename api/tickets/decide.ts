@@ -4,6 +4,7 @@ import { decide } from '../../services/tickets/decisions.ts';
 import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { ticketById } from '../resources.ts';
+import { asSeenBy } from '../views.ts';
 
 export const decideTicket = endpoint('decideTicket', 'POST /v1/tickets/{id}/decide', {
   ...ticketById,
@@ -15,6 +16,10 @@ export const decideTicket = endpoint('decideTicket', 'POST /v1/tickets/{id}/deci
   problems: ['not_found', 'not_open', 'lease_lost', 'changed'],
   async handle({ ctx, caller, params: { id }, body }) {
     const { item, next, synced } = await decide(ctx, { id, subject: boundTo(caller), ...body });
-    return ok({ ticket: ticketView(item), next: next && handedView(next.item, next.token, false), synced });
+    return ok({
+      ticket: asSeenBy(caller, ticketView(item)),
+      next: next && handedView(next.item, next.token, false),
+      synced,
+    });
   },
 });

@@ -6,6 +6,7 @@ import { ticketView } from '../../domain/tickets.ts';
 import * as items from '../../services/items/items.ts';
 import type { Context } from '../../services/shared/context.ts';
 import * as drafts from '../../services/tickets/drafts.ts';
+import * as looks from '../../services/tickets/looks.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { boundTo, type Caller, personOf } from '../auth.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
@@ -13,11 +14,16 @@ import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
 import { listed, timePosition } from '../paging.ts';
 import { ticketById } from '../resources.ts';
+import { asSeenBy } from '../views.ts';
 
 /** A ticket as its caller may see it: only the holder's own key sees the token. */
 const readable = (caller: Caller, item: Item, draft?: unknown) =>
-  isHolder(caller, item) ? ticketView(item, item.lease_id, draft) : ticketView(item);
+  asSeenBy(caller, isHolder(caller, item) ? ticketView(item, item.lease_id, draft) : ticketView(item));
 const isHolder = (caller: Caller, { holder }: Item) => holder !== null && boundTo(caller) === holder;
+
+/** Who may be at a blind look: a reviewer, or an agent for anyone; undefined: nobody, the caller is of the staff. */
+const personOfLook = (caller: Caller) =>
+  caller.role === 'reviewer' || caller.role === 'agent' ? boundTo(caller) : undefined;
 
 /** @throws Problem `not_found`, also for a reviewer who may not know of it */
 export const visibleTicket = (ctx: Context, caller: Caller, id: string): Promise<Item> =>
@@ -31,7 +37,8 @@ export const getTicket = endpoint('getTicket', 'GET /v1/tickets/{id}', {
   async handle({ ctx, caller, params: { id } }) {
     const item = await visibleTicket(ctx, caller, id);
     const own = isHolder(caller, item) ? await drafts.get(ctx, id, item.holder ?? '') : undefined;
-    return ok(readable(caller, item, own?.draft));
+    const [shown = item] = await looks.current(ctx, [item], personOfLook(caller));
+    return ok(readable(caller, shown, own?.draft));
   },
 });
 
@@ -46,7 +53,8 @@ export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
     const person = caller.role === 'reviewer' ? personOf(caller, reviewer) : reviewer;
     const filter = { ...query, state: state && coreState('ticket', state), person, before: cursor };
     const view = (ticket: Item) => readable(caller, ticket);
-    const rows = items.list(ctx, 'ticket', filter, limit + 1);
+    const found = await items.list(ctx, 'ticket', filter, limit + 1);
+    const rows = looks.current(ctx, found, personOfLook(caller));
     return listed(rows, limit, view, (ticket) => timePosition(ticket.created_at, ticket));
   },
 });

@@ -19,6 +19,7 @@ begin
      set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'),
          settled_token = token_hash(s.token), next_id = s.next,
          delivery_pending = coalesce(i.callback, q.callback) is not null,
+         look = case when i.look is null and draws(q.second) then drawn_look(q, i.id, i.holder) else i.look end,
          event_seq = i.event_seq + 1, last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
          last_data = json_build_object('decision', s.result::json)
     from unnest(p_ids, p_tokens, p_results, p_hashes, p_subjects, p_forms, p_seen, p_next)
@@ -32,9 +33,11 @@ end $$;
 create or replace function may_settle(
   i item, q queue, p_token text, p_subject text, p_result text, p_form bigint, p_seen bigint, p_synced boolean
 ) returns boolean language sql volatile as $$
-  select is_live(i, p_token, p_subject) and (q.form is null or q.settings_version = p_form)
+  select is_live(i, p_token, p_subject)
+     and case when i.look ? 'of' then fits_form_of_look(i.look, p_form)
+              else q.form is null or q.settings_version = p_form end
      and fits_review(i.callback, p_result::json) and (p_seen >= i.content_version) is not false
-     and (p_synced or q.sync is null or i.subject is null)
+     and (p_synced or q.sync is null or i.subject is null or i.look is not null)
 $$;
 
 -- The same, and hands each decider the next ticket of the queue by the commit that decides: there is no moment at which

@@ -45,6 +45,12 @@ begin
     update wait set wake_at = clock_timestamp() where kind = new.kind and item_id = new.id and run = new.run;
     -- only where a workflow waits: each commit that notifies takes a lock of the whole server
     if found then perform pg_notify('docket', '{"node": "", "waits": true}'); end if;
+    if new.look ? 'of' then
+      -- an overturn goes where the first decision went; all else is told by the ticket that it is about
+      new.delivery_pending := end_look(new) = 'overturned' and new.callback is not null;
+    elsif new.look is not null then
+      perform add_look(new, new.look #>> '{looks,0,id}', 'check', 'system');
+    end if;
   end if;
   -- a version is what its workflow must receive
   if new.version = old.version and (new.ended_at is null and new.last_event not in ('noted', 'refused', 'parked')

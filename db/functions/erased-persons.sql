@@ -16,7 +16,7 @@ end $$;
 -- The columns in which a person's name may stand; as a queue or an executor only as that of a user's tasks (`uid_…`).
 create or replace function erased_columns() returns table (place integer, relation text, columns text[])
 language sql immutable as $$
-  values (1, 'item', '{queue, exclude, skipped, holder, ended_by, last_actor, last_data, subject}'::text[]),
+  values (1, 'item', '{queue, exclude, skipped, holder, ended_by, last_actor, last_data, subject, look}'::text[]),
          (2, 'case_file', '{parties, party_ids, party_persons}'), (3, 'vote', '{juror, person}'),
          (4, 'lease', '{queue, holder, slot, ended_by}'), (5, 'event', '{actor, data}'),
          (6, 'review_callback', '{actor}'), (7, 'task', '{executor, queue}'), (8, 'delivery', '{queue, body}'),
@@ -100,6 +100,7 @@ begin
   delete from stream_ticket where subject = p_person;
   delete from api_key where p_person in (subject, name);
   delete from draft where person = p_person;
+  delete from look_record where decider = p_person;
   delete from juror where p_person in (id, person);
   delete from juror_record where person = p_person;
   delete from juror_day where person = p_person;
@@ -135,7 +136,9 @@ begin
                    case p_relation when 'item' then 'kind, id' when 'vote' then '''case'', case_id'
                                    else '''case'', id' end, p_relation, v_range, v_where,
                    case when p_relation = 'item' then
-                     format(' and ended_at is null and %L = any (exclude || skipped)', p_name) end);
+                     -- who decided is excluded from each look that may follow
+                     format(' and (ended_at is null and %1$L = any (exclude || skipped) '
+                            'or kind = ''ticket'' and state = ''settled'' and ended_by = %1$L)', p_name) end);
   end if;
   execute format('with hit as materialized (select ctid as at from %1$s where %2$s and (%3$s) for update %5$s), '
                  'done as (update %1$s set %4$s from hit where ctid = hit.at returning 1) select count(*) from done',
@@ -186,7 +189,9 @@ end $$;
 -- Forgets the hashes of names that exclude from nothing any more.
 create or replace function forget_names() returns void language sql as $$
   delete from erased_exclusion x
-   where not exists (select from item i where i.kind = x.kind and i.id = x.item_id and i.ended_at is null);
+   where not exists (
+     select from item i where i.kind = x.kind and i.id = x.item_id
+        and (i.ended_at is null or i.state = 'settled' and i.ended_by = x.stands_for and not i.erased));
   delete from erased_name n
    where not exists (select from erased_exclusion x where x.stands_for = n.stands_for)
      and not exists (select from erasure e where e.stands_for = n.stands_for and e.state = 'running');

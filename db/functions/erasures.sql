@@ -49,7 +49,7 @@ begin
     e.items := end_to_erase(e);
     e.position := '';
   end if;
-  v_ids := case when e.kind <> 'task' then array[e.item_id] else array(
+  v_ids := case when e.kind <> 'task' then e.item_id || looks_of(e.kind, e.item_id) else array(
     select id from item where kind = 'task' and id > greatest(e.item_id || '/', e.position) and id < e.item_id || '0'
      order by id limit 100) end;
   return query select * from erase_items(e.kind, v_ids, e.actor, e.reason);
@@ -84,6 +84,7 @@ begin
      where id = e.item_id and not erased;
     return case when found then 1 else 0 end;
   else
+    perform end_items(e.kind, looks_of(e.kind, e.item_id), 'invalidated', e.actor, 'erased');
     perform end_items(e.kind, array[e.item_id], 'invalidated', e.actor, 'erased');
   end if;
   return 0;
@@ -98,6 +99,8 @@ begin
   delete from parked where kind = p_kind and item_id = any (p_ids);
   if p_kind = 'ticket' then
     delete from draft where item_id = any (p_ids);
+    perform erase_traces(id, look #>> '{of,id}') from item
+      where kind = p_kind and id = any (p_ids) and look ? 'of' and not erased;
   elsif p_kind = 'job' then
     delete from job_run where id = any (p_ids);
     delete from job_key where id = any (p_ids);
@@ -110,6 +113,7 @@ begin
   return query update item i
      set body = 'null', content_hash = '', requires = '{}', base_requires = null, exclude = '{}', skipped = '{}',
          callback = null, subject = null, ruled = null, body_bytes = null, result_hash = null,
+         look = without_look(i.look, null),
          result = case when i.result is not null then 'null'::json end,
          end_reason = case when i.end_reason is not null then 'erased' end,
          erased = true, delivery_pending = false, event_seq = i.event_seq + 1, last_event = 'erased',

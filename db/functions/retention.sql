@@ -8,7 +8,10 @@ create or replace function is_done(i item, p_to bigint) returns boolean language
      and not exists (
        select from event e
         where e.kind = i.kind and e.item_id = i.id and e.seq = i.event_seq and e.id > coalesce(p_to, 0))
-     and nothing_pends(i.kind, i.id)
+     and nothing_pends(i.kind, i.id) and not has_open_look(i)
+     -- what is told of a look shows it
+     and (i.look -> 'of' is null or not exists (
+       select from delivery d where d.kind = i.kind and d.item_id = i.look #>> '{of,id}' and d.state = 'pending'))
      -- what its jurors were shown counts in their windows
      and (i.kind <> 'case' or not exists (
        select from court

@@ -8,11 +8,12 @@ begin
   perform pg_advisory_xact_lock(s.key) from (
     select distinct person_key('subject', i.queue, i.subject) as key from item i
       join queue q on q.kind = 'ticket' and q.name = i.queue and q.sync = 'subject'
-     where i.kind = 'ticket' and i.id = any (p_ids) and i.subject is not null order by 1) s;
+     where i.kind = 'ticket' and i.id = any (p_ids) and i.subject is not null and i.look is null order by 1) s;
   if not found then return; end if;
   perform from item where kind = 'ticket' and id = any (array(
     select unnest(p_ids) union
-    select o.id from item i join item o on o.subject = i.subject and o.queue = i.queue and o.ended_at is null
+    select o.id from item i
+      join item o on o.subject = i.subject and o.queue = i.queue and o.ended_at is null and o.look is null
      where i.kind = 'ticket' and i.id = any (p_ids))) order by id for update;
 end $$;
 
@@ -27,8 +28,9 @@ begin
       from unnest(p_ids) with ordinality as p (id, no)
       join item d on d.kind = 'ticket' and d.id = p.id and d.state = 'settled'
       join queue q on q.kind = 'ticket' and q.name = d.queue and q.sync = 'subject'
-      join item o on o.subject = d.subject and o.queue = d.queue and o.ended_at is null
-     where not known_as(d.ended_by) && o.exclude and o.requires <@ d.requires and o.rules_due_at is null
+      join item o on o.subject = d.subject and o.queue = d.queue and o.ended_at is null and o.look is null
+     where d.look -> 'of' is null and not known_as(d.ended_by) && o.exclude and o.requires <@ d.requires
+       and o.rules_due_at is null
        and (o.deadline_at is null or o.deadline_at > clock_timestamp()) and fits_review(o.callback, d.result)
      order by o.id, p.no)
   update item i

@@ -11,7 +11,7 @@ updated_at
 -- What is published of a ticket, and what answers show of it: a whole row costs more than anything else in a claim.
 {published}, settled_token, rules_due_at, priority, body, requires, exclude, attempts, created_at, available_at,
 deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_reason, subject, synced_with,
-erased
+erased, look
 
 -- name: add_items
 -- moves
@@ -144,11 +144,27 @@ select count(*)::integer as n from item where subject = :subject and synced_with
 -- name: open_of_subject
 -- One batch of a bulk call: open tickets of a subject in these states, behind the row (:afterQueue, :afterSeq).
 select id, queue, seq from item
- where subject = :subject and ended_at is null and (queue, seq) > (:afterQueue, :afterSeq::bigint)
+ where subject = :subject and ended_at is null and look is null and (queue, seq) > (:afterQueue, :afterSeq::bigint)
    and (:queue?::text is null or queue = :queue) and state = any (:states::text[])
    and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
    and (:priorityBelow?::bigint is null or priority < :priorityBelow)
  order by queue, seq limit :limit::bigint;
+
+-- name: ask_for_look
+-- moves
+-- not null: answer
+-- A second look (db/functions/looks.sql), and how the call was taken.
+select * from ask_for_look(:id, :cause, :by, :reason?, :priority?, :decision?::json, :actor);
+
+-- name: open_looks
+-- not null: id, state
+-- The looks of these ids, as those who read what they are about are shown them.
+select id, state, holder from item where kind = 'ticket' and id = any (:ids::text[]);
+
+-- name: has_decided
+-- Of these, the looks at what this person decided, in the ticket itself or in an earlier look.
+select id from item
+ where kind = 'ticket' and id = any (:ids::text[]) and look -> 'deciders' ?| known_as(:person);
 
 -- name: change_item
 -- moves
@@ -235,14 +251,14 @@ select seq, type, actor, at, data from event
 -- items have an index of their own and are few.
 select id, created_at::text as at, seq from (
   (select id, created_at, seq from item
-    where kind = :kind and queue = :queue and state = :state and state <> 'held'
+    where kind = :kind and queue = :queue and state = :state and state <> 'held' and look is null
       and (created_at, seq) > (:afterAt::timestamptz, :afterSeq::bigint)
       and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
       and (:priorityBelow?::bigint is null or priority < :priorityBelow)
     order by created_at, seq limit :limit::bigint)
   union all
   (select id, created_at, seq from item
-    where kind = :kind and queue = :queue and state = 'held' and :state = 'held'
+    where kind = :kind and queue = :queue and state = 'held' and :state = 'held' and look is null
       and (created_at, seq) > (:afterAt::timestamptz, :afterSeq::bigint)
       and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
       and (:priorityBelow?::bigint is null or priority < :priorityBelow)
@@ -254,10 +270,10 @@ select id, created_at::text as at, seq from (
 -- The number of items that a bulk invalidation would match in these states.
 select count(*)::bigint as n from (
   select created_at, priority from item
-   where kind = :kind and queue = :queue and state = any (:states::text[]) and state <> 'held'
+   where kind = :kind and queue = :queue and state = any (:states::text[]) and state <> 'held' and look is null
   union all
   select created_at, priority from item
-   where kind = :kind and queue = :queue and state = 'held' and 'held' = any (:states)) open
+   where kind = :kind and queue = :queue and state = 'held' and 'held' = any (:states) and look is null) open
  where (:createdBefore?::timestamptz is null or created_at < :createdBefore)
    and (:priorityBelow?::bigint is null or priority < :priorityBelow);
 

@@ -19,14 +19,15 @@ select delete_queue(:kind, :name) as outcome;
 
 -- columns: queue_settings
 lease_seconds, level_seconds, escalations, reclaimed_first, max_held, max_attempts, deadline_seconds, callback, form,
-rules, sync
+rules, sync, second
 
 -- name: put_queue
 -- Replaces all settings. refresh_pending says that open items must be recomputed (ageing, escalations,
 -- deadlines are stored with the item); it stays true until that is done, also over a crash.
 insert into queue as q (kind, name, {queue_settings})
 values (:kind, :name, :leaseSeconds, :levelSeconds?, :escalations::jsonb, :reclaimedFirst, :maxHeld,
-        :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb, :sync?)
+        :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb, :sync?,
+        :second?::jsonb)
 on conflict (kind, name) do update
    set ({queue_settings}) = ({excluded.queue_settings}),
        settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null,
@@ -124,7 +125,9 @@ select a.queue, r.* from unnest(:queues::text[]) as a (queue) cross join lateral
      where kind = :kind and queue = a.queue and state = 'held'
        and holder = :person and expires_at > clock_timestamp()),
   waiting as materialized (
-    select exclude, skipped, requires from item
+    -- whoever decided before is excluded from a second look
+    select exclude || case when look ? 'of' then skipped end as exclude,
+           case when look ? 'of' then '{}' else skipped end as skipped, requires from item
      where kind = :kind and queue = a.queue and state = 'ready' limit 1000)
   select
     (select count(*) from (

@@ -75,7 +75,7 @@ export async function redeliver(ctx: Context, kind: DeliveredKind, id: string, n
   const known = await get(ctx, kind, id, n);
   if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
   // the item's workflow makes this delivery; without one, a call that failed half-way may have reopened it
-  if (known.state === 'pending' && underWay && !isInvitation(known)) return known;
+  if (known.state === 'pending' && underWay && n === 1) return known;
   const [reopened] = await db.run('reopen_delivery', { kind, id, n });
   if (!reopened && known.state !== 'pending') throw erased(`${kind} ${id}`);
   // a workflow that is left from a recorded outcome is about to end, and would not read the reopened row

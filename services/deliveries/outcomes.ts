@@ -1,10 +1,11 @@
-import type { Callback, CaseItem, Item } from '../../contract/items.ts';
+import type { Callback, CaseItem, Item, LookColumn } from '../../contract/items.ts';
 import type { Driven, Kind } from '../../contract/snapshot.ts';
 import type { DeliveryRow } from '../../db/statements.ts';
 import { briefly, INVITED, isInvitation, outcomeMessage } from '../../domain/callbacks.ts';
 import { caseView } from '../../domain/cases.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { type Change, changeMessage } from '../../domain/reviews.ts';
+import { ticketView } from '../../domain/tickets.ts';
 import type { Context } from '../shared/context.ts';
 import { messageIdOf } from '../shared/tokens.ts';
 
@@ -41,10 +42,22 @@ export async function messageFor(ctx: Context, delivery: DeliveryRow): Promise<O
   if (isInvitation(delivery)) return invitation(ctx, delivery);
   const { kind, item_id: id, n } = delivery;
   if (kind === 'review') return change(ctx, delivery);
+  if (n > 1) return lookOutcome(ctx, delivery);
   const item = await read(ctx, kind, id);
   // an occurrence that is dispatched again has no outcome yet
   const callback = item?.ended_at ? await callbackOf(ctx, item) : null;
   return item && callback && 'url' in callback ? messageOf(ctx, item, callback, n) : undefined;
+}
+
+/** What became of a second look, with the ticket that it is about as it was then. */
+async function lookOutcome(ctx: Context, { item_id: id, n, type, version, body }: DeliveryRow) {
+  const { look, state } = body as { look: string; state: LookColumn };
+  const [item, about] = [await read(ctx, 'ticket', look), await read(ctx, 'ticket', id)];
+  const callback = about && (await callbackOf(ctx, about as Item));
+  if (!callback || !('url' in callback)) return undefined;
+  const ticket = ticketView({ ...(about as Item), version, look: state });
+  const message = { type, version, ticket, look: item ? ticketView(item as Item) : null };
+  return outgoing(callback, messageId({ kind: 'ticket', id, version }, n), message);
 }
 
 /** The review as it was after one change. */

@@ -59,6 +59,13 @@ export const INVARIANTS: readonly Invariant[] = [
     look: (on) => on.run('wrong_waits', { limit: MOST }),
   },
   {
+    name: 'looks',
+    rule: 'a ticket knows of each second look at it whether it is open',
+    advice: `Invalidate an open look, which ends it in both; else ${REPORT}.`,
+    byLog: true,
+    look: (on, lines) => on.run('wrong_looks', { ...lines, limit: MOST }),
+  },
+  {
     name: 'holds',
     rule: 'what is held has a whole lease, the one that was granted last, and was due',
     advice: `Take the item from its holder as an operator, so that it is handed out with a new lease, and ${REPORT}.`,

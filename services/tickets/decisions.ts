@@ -64,10 +64,10 @@ export async function decide(ctx: Context, wanted: Decision): Promise<Decided> {
     if (!live || tries > MAX_TRIES) throw await rejection(ctx, found, wanted, 'decide');
     if (seen !== null && found.content_version !== null && found.content_version > seen) throw changed(found);
     // with a live lease and what was seen, only the queue's settings are in the way; they may change meanwhile
-    const queue = await queues.get(ctx, 'ticket', found.queue);
+    const queue = await queues.get(ctx, 'ticket', found.look?.queue ?? found.queue);
     noteSettings(ctx, queue);
     formVersion = await fitForm(ctx, found, queue, decision);
-    syncs = queue?.sync === 'subject';
+    syncs = queue?.sync === 'subject' && !found.look;
   }
 }
 

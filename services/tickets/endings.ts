@@ -10,6 +10,7 @@ import { batchesOf, pagesOf } from '../shared/batching.ts';
 import type { Context } from '../shared/context.ts';
 import { checkEntry, Problem } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
+import { ownDecision } from './looks.ts';
 import { decideSubjects } from './subjects.ts';
 
 type Entry = Closing['items'][number];
@@ -47,7 +48,7 @@ export async function end(ctx: Context, wanted: Closing): Promise<Ending[]> {
   const { db } = ctx;
   const { problems, syncs } =
     wanted.state === 'settled'
-      ? await misfits(ctx, wanted.items)
+      ? await misfits(ctx, wanted.items, wanted.actor)
       : { problems: new Map<Entry, Problem>(), syncs: false };
   const fit = firstById(wanted.items.filter((entry) => !problems.has(entry)));
   const closing = { ...wanted, items: fit };
@@ -146,7 +147,7 @@ export async function endSubject(
     const items = some.map((id) => ({ id, result }));
     if (!dryRun) ended += (await end(ctx, { ...closing, items })).filter((e) => 'item' in e).length;
     else if (closing.state === 'invalidated') ended += items.length;
-    else ended += items.length - (await misfits(ctx, items)).problems.size;
+    else ended += items.length - (await misfits(ctx, items, closing.actor)).problems.size;
   }
   return { ended, skipped: ids.length - ended };
 }
@@ -171,20 +172,31 @@ function isSameEnding(found: Item, { state, actor, reason }: Closing, result: un
   return state === 'invalidated' || contentHash(found.result) === contentHash(result);
 }
 
-/** Decisions that don't fit the form of their ticket's queue, or the review they go into; and whether any decides others. */
-async function misfits(ctx: Context, entries: Entry[]): Promise<{ problems: Map<Entry, Problem>; syncs: boolean }> {
+/**
+ * Decisions that don't fit the form of their ticket's queue, or the review they go into, or that are a second look at the
+ * caller's own; and whether any decides others.
+ */
+async function misfits(
+  ctx: Context,
+  entries: Entry[],
+  person: string,
+): Promise<{ problems: Map<Entry, Problem>; syncs: boolean }> {
   const found = new Map<Entry, Problem>();
   const known = new Map<string, QueueRow | undefined>();
   const ids = [...new Set(entries.map((entry) => entry.id))];
   const rows = await ctx.db.run('get_items', { kind: 'ticket', ids });
   const tickets = new Map(rows.map((row) => [row.id, row]));
+  const looks = rows.some((row) => row.look?.of) ? await ctx.db.run('has_decided', { ids, person }) : [];
+  const own = new Set(looks.map(({ id }) => id));
   for (const entry of entries) {
     const item = tickets.get(entry.id);
     if (!item) continue;
-    if (!known.has(item.queue)) known.set(item.queue, await queues.get(ctx, 'ticket', item.queue));
-    const queue = known.get(item.queue);
+    const name = item.look?.queue ?? item.queue;
+    if (!known.has(name)) known.set(name, await queues.get(ctx, 'ticket', name));
+    const queue = known.get(name);
     const decision = entry.result;
     try {
+      if (own.has(item.id)) throw ownDecision(item.id);
       checkEntry('decision', decision);
       checkStatus(item, decision);
       if (queue?.form) await checkDecision(ctx, queue, queue.form, decision);
@@ -193,7 +205,7 @@ async function misfits(ctx: Context, entries: Entry[]): Promise<{ problems: Map<
       found.set(entry, error);
     }
   }
-  const syncs = rows.some((row) => row.subject !== null && known.get(row.queue)?.sync === 'subject');
+  const syncs = rows.some((row) => row.subject !== null && !row.look && known.get(row.queue)?.sync === 'subject');
   return { problems: found, syncs };
 }
 

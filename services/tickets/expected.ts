@@ -22,8 +22,8 @@ function keep<T>(all: Map<string, T>, key: string, value: T, most: number): void
   all.set(key, value);
 }
 
-export const noteLease = (ctx: Context, { lease_id, queue }: ShownTicket): void => {
-  if (lease_id !== null) keep(known(ctx).queues, lease_id, queue, MOST_LEASES);
+export const noteLease = (ctx: Context, { lease_id, queue, look }: ShownTicket): void => {
+  if (lease_id !== null) keep(known(ctx).queues, lease_id, look?.queue ?? queue, MOST_LEASES);
 };
 
 export const noteSettings = (ctx: Context, queue: QueueRow | undefined): void => {

@@ -11,6 +11,7 @@ import { type Context, perContext } from '../shared/context.ts';
 import { addOnce, found, invalid, Problem, sameContent } from '../shared/problems.ts';
 import { contentHash, newId, newToken } from '../shared/tokens.ts';
 import { noteLease } from './expected.ts';
+import * as looks from './looks.ts';
 
 /** A ticket that a claim or a decision hands to its caller. */
 export interface Handed {
@@ -95,8 +96,9 @@ export async function findKnown(ctx: Context, id: string, person: string | null)
   const item = await find(ctx, id);
   const { kind, holder, ended_by: endedBy } = item;
   if (person === null || person === holder || person === endedBy) return item;
-  if ((await ctx.db.run('was_handed', { kind, id, person })).length === 0) throw unknown(id);
-  return item;
+  if ((await ctx.db.run('was_handed', { kind, id, person })).length > 0) return item;
+  if (await looks.mayCompare(ctx, item, person)) return item;
+  throw unknown(id);
 }
 
 const unknown = (id: string) => new Problem('not_found', `there is no ticket ${id}`);
@@ -221,13 +223,14 @@ export async function explain(
   const item = await findKnown(ctx, ticket, subject);
   const settings = await queues.get(ctx, 'ticket', item.queue);
   const { reasons } = only(await reasonsFor(ctx, [item.queue], person, skills));
+  const isLook = item.look?.of !== undefined;
   const found: [boolean, string][] = [
     [item.queue !== queue, 'otherQueue'],
     [item.state === 'held' && item.holder === person, 'heldByYou'],
     [item.state !== 'ready' && item.holder !== person, stateWord('ticket', item.state)],
     [item.rules_due_at !== null, 'rules'],
-    [item.exclude.includes(person), 'excluded'],
-    [item.skipped.includes(person), 'skipped'],
+    [item.exclude.includes(person) || (isLook && item.skipped.includes(person)), 'excluded'],
+    [!isLook && item.skipped.includes(person), 'skipped'],
     [!item.requires.every((r) => skills.includes(r)), 'skills'],
     [settings?.paused ?? false, 'paused'],
     [reasons.maxHeld > 0, 'maxHeld'],

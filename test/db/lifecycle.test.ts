@@ -78,6 +78,10 @@ describe('a scenario for each kind', () => {
     await configure(api, 'alike', { sync: 'subject' });
     for (const twin of ['twin-1', 'twin-2']) await add(api, 'alike', { id: twin, subject: 'their subject' });
     await decide(api, await claimOne(api, 'alike', 'anna'));
+    const look = async (more: object) => (await api.post('/v1/tickets/twin-1/looks', more)).body;
+    for (const by of ['lead', 'chief']) await look({ cause: 'overturn', decision: 'other', by });
+    const { id: withdrawn } = await look({ cause: 'check' });
+    await api.post(`/v1/tickets/${withdrawn}/invalidate`, { reason: 'gone' });
 
     await configure(api, 'short', { maxAttempts: 1, escalations: [{ afterSeconds: 60, priority: 9 }] });
     for (const id of ['dead', 'late', 'void']) await add(api, 'short', { id, createdAt: inMs(-100_000) });

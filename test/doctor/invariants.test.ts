@@ -11,6 +11,8 @@ const { sql } = doctor;
 
 beforeAll(async () => {
   await useAllKinds(api, 'x');
+  await api.tickets.decided('looked', { id: 'x-looked' });
+  expect((await api.post('/v1/tickets/x-looked/looks', { cause: 'check' })).status).toBe(201);
   // a reader, so that events have their positions
   expect((await api.get('/v1/feed?after=0&limit=500')).status).toBe(200);
 });
@@ -177,6 +179,12 @@ const INJECTED: Injected[] = [
     breaks: `insert into delivery (kind, item_id, n, type, version, url, state)
       values ('ticket', 'x-decided', 1, 'ticket.decided', 1, 'http://receiver/', 'delivered')`,
     mends: `delete from delivery where item_id = 'x-decided'`,
+  },
+  {
+    ...{ check: 'looks', what: 'a second look that has ended for the ticket that it is about' },
+    example: /^ticket\/\S+: it is a look at x-looked, which says otherwise$/,
+    statement: `update item set look = jsonb_set(look, '{looks,0,outcome}', '$') where id = 'x-looked'`,
+    ...{ breaks: '"upheld"', mends: 'null' },
   },
   {
     ...{ check: 'feed', what: 'an event without a position' },

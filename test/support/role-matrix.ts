@@ -16,7 +16,7 @@ const MATRIX: Record<string, string> = {
   producer: `
     putJurors`,
   'producer supervisor': `
-    addTicket addTickets resolveTickets resolveTicket invalidateTicket invalidateTickets invalidateSubject updateTicket
+    addTicket addTickets addTicketLook resolveTickets resolveTicket invalidateTicket invalidateTickets invalidateSubject updateTicket
     redeliverTicketDelivery putSchedule deleteSchedule putReview redeliverReviewDelivery addCase
     addCases updateCase resolveCase invalidateCase redeliverCaseDelivery addTemplate updateTemplate deleteTemplate putGroup updateGroupMembers
     addTask updateTask deleteTask redeliverOccurrenceDelivery redeliverDelivery readFeed`,

@@ -48,6 +48,7 @@ const tickets: Step[] = [
   ...plain('getTicketDraft'),
   ...plain('addTicketNote listTicketNotes explainClaim'),
   { operation: 'decideTicket', refused: LOST, made: ({ next }) => ({ report19: next.lease.token }) },
+  ...twice({ operation: 'addTicketLook', made: ({ id }) => ({ look: id }) }),
   { operation: 'releaseTicket', body: 'operator' },
   { operation: 'releaseTicket', body: 'holder', refused: LOST, before: claims('boris', 'reports') },
   {

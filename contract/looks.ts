@@ -1,0 +1,59 @@
+import { z } from '@hono/zod-openapi';
+import { Json, orNull, Priority, Reason } from './common.ts';
+import { Name } from './names.ts';
+
+const Cause = z.enum(['appeal', 'check', 'overturn']);
+
+export const AskForLook = z
+  .strictObject({
+    cause: Cause,
+    reason: Reason.optional().describe('What whoever looks is told'),
+    by: Name.optional().describe("Who asks; left out, or with a person's key: the caller"),
+    priority: Priority.optional().describe("Left out: the ticket's"),
+    decision: z.unknown().optional().openapi({ description: 'Of an overturn, which is decided at once' }),
+  })
+  .refine(({ cause, decision }) => (cause === 'overturn') === (decision !== undefined), {
+    message: 'belongs to an overturn, which needs it',
+    path: ['decision'],
+  })
+  .openapi('AskForLook');
+
+/** What a second look is about. */
+export const Of = z.object({ id: z.string(), cause: Cause }).openapi('LookOf');
+
+export const Look = z
+  .object({
+    id: z.string(),
+    causes: z.array(Cause),
+    state: z.string(),
+    outcome: z.enum(['upheld', 'overturned', 'none']).nullable().openapi({ description: 'null: it is open' }),
+  })
+  .openapi('Look', { description: 'A second look at a decision: a ticket of its own' });
+
+export const Standing = z
+  .object({ decision: Json, by: z.string(), at: z.string(), ticket: z.string() })
+  .openapi('Standing', { description: 'The decision that counts now, and the ticket in which it was made' });
+
+/** A share of decisions. */
+const Share = z.number().min(0).max(1);
+
+/** Of a queue: which of its decisions are looked at again. */
+export const Second = z.strictObject({
+  share: Share.default(0).openapi({ description: 'Of the decisions by a lease' }),
+  adapt: orNull(
+    z.strictObject({ min: Share, max: Share }).refine(({ min, max }) => min <= max, 'min must not be above max'),
+  )
+    .default(null)
+    .openapi({ description: 'Instead of `share`: the more of them were upheld, the fewer' }),
+  of: z.enum(['people', 'models', 'all']).default('people'),
+  queue: Name.optional().openapi({ description: 'Where looks wait; left out: in the queue itself' }),
+  blind: z.boolean().default(true).openapi({ description: 'Whoever looks is not shown the first decision' }),
+  compare: z
+    .array(z.string().regex(/^(\/([^~/]|~[01])*)*$/, 'must be a JSON pointer'))
+    .min(1)
+    .max(50)
+    .optional()
+    .openapi({ description: 'JSON pointers: what must be equal; left out: the whole decision' }),
+  appealDays: z.number().positive().max(36_500).default(180),
+});
+export type Second = z.infer<typeof Second>;

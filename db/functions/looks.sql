@@ -1,0 +1,262 @@
+-- Second looks: an appeal, a check of a sample and an overturn are each a ticket of its own, which nobody who decided
+-- before is handed. The ticket that it is about stays as it was decided; the look's end writes what counts now into its
+-- column `look` (derive_item), and tells its receiver.
+-- Whoever locks both locks the look first, as its end does.
+
+-- Whether decisions of a queue may be drawn at all.
+create or replace function draws(p_second jsonb) returns boolean language sql immutable parallel safe as $$
+  select p_second is not null and (p_second -> 'share' <> '0' or p_second -> 'adapt' <> 'null')
+$$;
+
+-- The share of this decider's tickets that get a look. With `adapt` it is the share of the earlier ones that were
+-- overturned, one wrong one added, so that it falls with each that is upheld.
+create or replace function look_share(q queue, p_decider text) returns double precision language plpgsql stable as $$
+declare
+  s record;
+  r look_record;
+begin
+  select * into s from jsonb_to_record(q.second) as s (share double precision, adapt jsonb, "of" text);
+  if s."of" <> 'all' and (s."of" = 'models') <> starts_with(p_decider, 'model:') then return 0; end if;
+  if jsonb_typeof(s.adapt) = 'null' or s.adapt is null then return s.share; end if;
+  select * into r from look_record where queue = q.name and decider = p_decider;
+  return (s.adapt ->> 'min')::double precision
+    + ((s.adapt ->> 'max')::double precision - (s.adapt ->> 'min')::double precision)
+      * (coalesce(r.overturned, 0) + 1) / (coalesce(r.upheld + r.overturned, 0) + 1);
+end $$;
+
+-- A number from 0 to 1 of an id: as good as random for those who do not know the key, and always the same.
+create or replace function draw_of(p_id text) returns double precision language sql stable as $$
+  select (('x' || left(encode(sha256(key || convert_to(p_id, 'UTF8')), 'hex'), 13))::bit(52)::bigint)::double precision
+         / 4503599627370496 from draw_key
+$$;
+
+-- The column `look` of a ticket that is being decided, if it is drawn.
+create or replace function drawn_look(q queue, p_id text, p_decider text) returns jsonb language sql volatile as $$
+  select jsonb_build_object('looks', jsonb_build_array(look_entry(new_id(), 'check')))
+   where draw_of(p_id) < look_share(q, p_decider)
+$$;
+
+create or replace function look_entry(p_id text, p_cause text) returns jsonb language sql immutable as $$
+  select jsonb_build_object('id', p_id, 'causes', jsonb_build_array(p_cause), 'state', 'waiting', 'outcome', null,
+                            'asked', '[]'::jsonb)
+$$;
+
+-- An id like those that the server gives to what is added without one.
+create or replace function new_id() returns text language plpgsql volatile as $$
+declare
+  v_ms bigint := extract(epoch from clock_timestamp()) * 1000;
+  v_time text := '';
+begin
+  while v_ms > 0 loop
+    v_time := substr('0123456789abcdefghijklmnopqrstuvwxyz', (v_ms % 36)::integer + 1, 1) || v_time;
+    v_ms := v_ms / 36;
+  end loop;
+  return v_time || '-'
+    || translate(encode(substr(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()), 9, 9), 'base64'),
+                 '+/', '-_');
+end $$;
+
+-- Adds the look of a decided ticket to the queue of its looks.
+create or replace function add_look(o item, p_id text, p_cause text, p_actor text, p_priority bigint default null)
+returns void language plpgsql as $$
+declare
+  q queue;
+  v_deciders text[] := o.ended_by || array(
+    select l.ended_by from jsonb_array_elements(o.look -> 'looks') e
+      join item l on l.kind = 'ticket' and l.id = e ->> 'id' and l.state = 'settled' and l.ended_by <> o.ended_by);
+begin
+  select t.* into q from queue s join queue t on t.kind = 'ticket' and is_there(t)
+     and t.name in (s.second ->> 'queue', s.name)
+   where s.kind = 'ticket' and s.name = o.queue order by t.name = s.name limit 1;
+  insert into item (kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires, requires_key,
+                    base_requires, rules_due_at, exclude, skipped, callback, subject, version, created_at,
+                    available_at, first_available_at, deadline_at, escalates_at, wake_at, event_seq, last_event,
+                    last_actor, last_data, updated_at, look)
+  select 'ticket', p_id, q.name, 'ready', p.priority, p.priority,
+         item_rank('ticket', p.priority, t.now, q.level_seconds, false), o.body, sha256(convert_to(p_id, 'UTF8')),
+         o.requires, o.requires_key, o.requires, case when q.rules <> '[]' then t.now end, o.exclude, v_deciders,
+         -- the decision of another system: an overturn is sent there
+         case when o.callback ? 'review' then o.callback end, o.subject, nextval('item_version'),
+         date_trunc('milliseconds', t.now), t.now, t.now, t.deadline_at, t.escalates_at,
+         item_wake('ready', t.now, null, t.deadline_at, t.escalates_at), 1, 'created', p_actor,
+         json_build_object('queue', q.name, 'priority', p.priority, 'of', o.id, 'cause', p_cause), t.now,
+         jsonb_build_object('of', jsonb_build_object('id', o.id, 'cause', p_cause), 'queue', o.queue,
+                            'deciders', to_jsonb(v_deciders))
+    from (select coalesce(p_priority, o.priority) as priority) p
+   cross join (
+     select n.now, n.now + make_interval(secs => q.deadline_seconds) as deadline_at,
+            next_escalation(q.escalations, n.now, -1) as escalates_at from (select clock_timestamp() as now) n) t;
+end $$;
+
+-- Asks for a look. Of many calls at once the first opens it; who comes later finds it.
+-- p_by        who asks
+-- p_decision  of an overturn, which is decided at once
+-- answer      created, joined, decided or same, with the look; else why there is none
+create or replace function ask_for_look(
+  p_id text, p_cause text, p_by text, p_reason text, p_priority bigint, p_decision json, p_actor text,
+  out answer text, out original text, out look_id text
+) language plpgsql as $$
+declare
+  o item;
+  l item;
+  v_asked jsonb := jsonb_strip_nulls(jsonb_build_object('cause', p_cause, 'by', p_by))
+    || case when p_decision is null then '{}' else jsonb_build_object('decision', p_decision::jsonb) end;
+  v_entry jsonb;
+  v_days double precision;
+begin
+  select coalesce(look #>> '{of,id}', id) into original from item where kind = 'ticket' and id = p_id;
+  perform pg_advisory_xact_lock(person_key('look', '', original));
+  select * into o from item where kind = 'ticket' and id = original;
+  answer := case when not found then 'not_found' when o.erased then 'erased' when o.state <> 'settled' then 'not_final'
+    end;
+  if answer is not null then return; end if;
+
+  select e into v_entry from jsonb_array_elements(o.look -> 'looks') e
+   where exists (select from jsonb_array_elements(e -> 'asked') a where a = v_asked)
+     and (e ->> 'outcome' is null or p_cause = 'overturn' and p_decision::jsonb = standing_decision(o)::jsonb) limit 1;
+  if found then answer := 'same'; look_id := v_entry ->> 'id'; return; end if;
+
+  if p_cause = 'overturn' and o.ended_by = any (known_as(p_by)) then answer := 'forbidden'; return; end if;
+  select coalesce((second ->> 'appealDays')::double precision, 180) into v_days
+    from queue where kind = 'ticket' and name = o.queue;
+  if p_cause = 'appeal' and o.ended_at < clock_timestamp() - make_interval(secs => v_days * 86400) then
+    answer := 'window_closed';
+    return;
+  end if;
+
+  select e into v_entry from jsonb_array_elements(o.look -> 'looks') e where e ->> 'outcome' is null;
+  if found then
+    look_id := v_entry ->> 'id';
+    select * into l from item where kind = 'ticket' and id = look_id for update;
+  end if;
+  if l.id is not null and l.ended_at is null then
+    if p_cause = 'check' or p_cause = 'appeal' and v_entry -> 'causes' ? 'appeal' then
+      answer := 'already_open';
+      return;
+    end if;
+    answer := case p_cause when 'overturn' then 'decided' else 'joined' end;
+  else
+    answer := 'created';
+    look_id := new_id();
+    v_entry := look_entry(look_id, p_cause);
+  end if;
+  v_entry := v_entry || jsonb_build_object('asked', v_entry -> 'asked' || v_asked, 'causes', v_entry -> 'causes'
+    || case when v_entry -> 'causes' ? p_cause then '[]' else to_jsonb(p_cause) end);
+  update item i set look = with_entry(i.look, v_entry) where i.kind = 'ticket' and i.id = o.id returning * into o;
+  if answer = 'created' then perform add_look(o, look_id, p_cause, p_actor, p_priority); end if;
+  if p_cause = 'overturn' then
+    perform end_items('ticket', array[look_id], 'settled', p_by, p_reason, p_results => array[p_decision::text]);
+  elsif p_reason is not null then
+    perform leave_note('ticket', look_id, p_by, p_reason);
+  end if;
+end $$;
+
+-- The list of looks with this one of them as it is now.
+create or replace function with_entry(p_look jsonb, p_entry jsonb) returns jsonb language sql immutable as $$
+  select coalesce(p_look, '{}') || jsonb_build_object('looks', coalesce((
+           select jsonb_agg(e order by no) from jsonb_array_elements(p_look -> 'looks') with ordinality as s (e, no)
+            where e ->> 'id' <> p_entry ->> 'id'), '[]') || p_entry)
+$$;
+
+-- The decision that counts.
+create or replace function standing_decision(o item) returns json language sql immutable as $$
+  select coalesce((o.look #> '{standing,decision}')::json, o.result)
+$$;
+
+-- Whether two decisions are the same at these JSON pointers; null: as a whole.
+create or replace function same_decision(p_pointers jsonb, p_one json, p_other json) returns boolean
+language sql immutable as $$
+  select coalesce(bool_and(p_one::jsonb #> path is not distinct from p_other::jsonb #> path), true) from (
+    select array(select replace(replace(part, '~1', '/'), '~0', '~')
+                   from unnest((string_to_array(pointer, '/'))[2:]) with ordinality as p (part, no) order by no) as path
+      from jsonb_array_elements_text(case jsonb_typeof(p_pointers) when 'array' then p_pointers else '[""]' end)
+           as pointer) p
+$$;
+
+-- Whether the form was checked that counts for a look: that of the queue in which the ticket was decided.
+create or replace function fits_form_of_look(p_look jsonb, p_form bigint) returns boolean language sql stable as $$
+  select form is null or settings_version = p_form from queue where kind = 'ticket' and name = p_look ->> 'queue'
+$$;
+
+-- Writes a look's end into the ticket that it is about. Returns the outcome.
+create or replace function end_look(l item) returns text language plpgsql as $$
+declare
+  o item;
+  q queue;
+  v_outcome text := 'none';
+  v_entry jsonb;
+begin
+  select * into o from item where kind = l.kind and id = l.look #>> '{of,id}' for update;
+  if not found then return v_outcome; end if;
+  select * into q from queue where kind = o.kind and name = o.queue;
+  if l.state = 'settled' then
+    v_outcome := case when same_decision(q.second -> 'compare', l.result, standing_decision(o))
+                      then 'upheld' else 'overturned' end;
+  end if;
+  select e || jsonb_build_object('state', end_event(l.kind, l.state), 'outcome', v_outcome) into v_entry
+    from jsonb_array_elements(o.look -> 'looks') e where e ->> 'id' = l.id;
+  update item i
+     set look = jsonb_build_object('version', i.version) || with_entry(i.look, v_entry)
+                || case when v_outcome = 'overturned' then jsonb_build_object('standing', jsonb_build_object(
+                     'decision', l.result, 'by', l.ended_by, 'at', iso_time(l.ended_at), 'ticket', l.id))
+                   else '{}' end,
+         version = nextval('item_version'), event_seq = i.event_seq + 1, last_actor = l.last_actor,
+         last_event = case v_outcome when 'none' then 'look_ended' else v_outcome end,
+         last_data = json_strip_nulls(json_build_object(
+           'look', l.id, 'causes', v_entry -> 'causes', 'decision', l.result, 'reason', l.end_reason))
+   where i.kind = o.kind and i.id = o.id
+  returning * into o;
+  perform tell_of_look(o, q, l.id);
+  if v_outcome <> 'none' then
+    insert into look_record as r (queue, decider, upheld, overturned)
+    values (o.queue, o.ended_by, (v_outcome = 'upheld')::integer, (v_outcome = 'overturned')::integer)
+    on conflict (queue, decider) do update
+       set upheld = r.upheld * 0.98 + excluded.upheld, overturned = r.overturned * 0.98 + excluded.overturned;
+  end if;
+  return v_outcome;
+end $$;
+
+-- Opens the delivery of a look's outcome, with what it says. The first number is that of the first decision.
+create or replace function tell_of_look(o item, q queue, p_look text) returns void language sql as $$
+  with opened as (
+    insert into delivery (kind, item_id, n, type, version, queue, url, state, body)
+    select o.kind, o.id, greatest((select max(n) from delivery where kind = o.kind and item_id = o.id), 1) + 1,
+           o.kind || '.' || o.last_event, o.version, o.queue, c.callback ->> 'url', 'pending',
+           json_build_object('look', p_look, 'state', o.look)
+      from (select coalesce(o.callback, q.callback) as callback) c
+     where c.callback ? 'url'
+    returning kind, item_id, n)
+  insert into delivery_start (kind, item_id, n) select kind, item_id, n from opened
+$$;
+
+-- Whether a look at this ticket is open.
+create or replace function has_open_look(i item) returns boolean language sql immutable as $$
+  select coalesce(i.look @? '$.looks[*] ? (@.outcome == null)', false)
+$$;
+
+-- The looks at an item, open or not.
+create or replace function looks_of(p_kind text, p_id text) returns text[] language sql stable as $$
+  select array(select e ->> 'id' from item, jsonb_array_elements(look -> 'looks') e where kind = p_kind and id = p_id)
+$$;
+
+-- The column without what a look says; null: any look. That it was, and what it came to, stays.
+create or replace function without_look(p_column jsonb, p_look text) returns jsonb language sql immutable as $$
+  select p_column || case when p_column ? 'looks' then jsonb_build_object('looks', (
+           select jsonb_agg(case when p_look is null or e ->> 'id' = p_look then e || '{"asked": []}' else e end
+                            order by no) from jsonb_array_elements(p_column -> 'looks') with ordinality as s (e, no)))
+                       else '{}' end
+         || case when p_look is null and p_column ? 'standing' or p_column #>> '{standing,ticket}' = p_look
+                 then jsonb_build_object('standing', p_column -> 'standing' || '{"decision": null}') else '{}' end
+$$;
+
+-- Erases what the ticket that a look is about says of it.
+create or replace function erase_traces(p_look text, p_id text) returns void language plpgsql as $$
+begin
+  update item set look = without_look(look, p_look) where kind = 'ticket' and id = p_id;
+  update event set data = skeleton(data) where kind = 'ticket' and item_id = p_id and data ->> 'look' = p_look;
+  update delivery
+     set state = case when state = 'pending' and body ->> 'look' = p_look then 'failed' else state end,
+         body = case when body ->> 'look' <> p_look then json_build_object(
+           'look', body ->> 'look', 'state', without_look((body -> 'state')::jsonb, p_look)) end
+   where kind = 'ticket' and item_id = p_id and n > 1 and body is not null;
+end $$;
