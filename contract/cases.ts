@@ -2,7 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { Callback } from './callbacks.ts';
 import { counts, Erased, Json, orNull, PageByTime, pageOf, Reason, Seconds, Text, Time, Token } from './common.ts';
 import { Option } from './courts.ts';
-import { AnyName, Id, Name } from './names.ts';
+import { AnyId, AnyName, Id, Name } from './names.ts';
+import { Offer } from './tickets.ts';
 
 const CASE_STATES = ['open', 'decided', 'hung', 'invalidated'] as const;
 const CaseState = z.enum(CASE_STATES).openapi('CaseState');
@@ -70,6 +71,9 @@ export const ClaimCaseAnswer = z
     reasons: ClaimReasons.nullable(),
   })
   .openapi('ClaimCaseAnswer');
+
+export const ExplainCase = z.strictObject({ juror: Name.optional(), case: AnyId.optional() }).openapi('ExplainCase');
+export const ExplainCaseAnswer = z.union([z.object({ reasons: ClaimReasons }), Offer]).openapi('ExplainCaseAnswer');
 
 export const CastVote = z.strictObject({ token: Token, option: Option, comment: Text.optional() }).openapi('CastVote');
 export const CastVoteAnswer = z.object({ counted: z.boolean(), case: Case }).openapi('CastVoteAnswer');

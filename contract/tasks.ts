@@ -16,6 +16,7 @@ import {
   WaitSeconds,
 } from './common.ts';
 import { AnyId, AnyName, Id, Name, NewName } from './names.ts';
+import { Offer } from './tickets.ts';
 
 const PARAM_TYPES = ['string', 'number', 'boolean', 'object', 'array'] as const;
 
@@ -183,6 +184,12 @@ const Excluded = z
   .regex(/^[A-Za-z0-9._:~@-]{1,200}(\/[0-9TZ:.-]{1,40})?$/, 'must be a task id, or id/occurrence');
 const Pull = { exclude: z.array(Excluded).max(1000).default([]), waitSeconds: WaitSeconds };
 export const NextTask = z.strictObject(Pull).openapi('NextTask');
+const PullReasons = z.object({
+  ...counts('excluded', 'done', 'taken'),
+  passed: z.number().int().openapi({ description: 'Began before the occurrence that the user completed last' }),
+  tooOld: z.number().int().openapi({ description: 'Older than the look-back for this user, or missed by all' }),
+  notYet: z.number().int(),
+});
 export const NextTaskAnswer = z
   .object({
     task: z
@@ -191,16 +198,11 @@ export const NextTaskAnswer = z
     logId: z.string().nullable(),
     redo: z.boolean(),
     nextAt: z.string().nullable(),
-    reasons: z
-      .object({
-        ...counts('excluded', 'done', 'taken'),
-        passed: z.number().int().openapi({ description: 'Began before the occurrence that the user completed last' }),
-        tooOld: z.number().int().openapi({ description: 'Older than the look-back for this user, or missed by all' }),
-        notYet: z.number().int(),
-      })
-      .nullable(),
+    reasons: PullReasons.nullable(),
   })
   .openapi('NextTaskAnswer');
+export const ExplainTask = z.strictObject({ task: AnyId.optional() }).openapi('ExplainTask');
+export const ExplainTaskAnswer = z.union([z.object({ reasons: PullReasons }), Offer]).openapi('ExplainTaskAnswer');
 export const CompleteTask = z
   .strictObject({
     logId: z.string().min(1).max(200),

@@ -239,12 +239,14 @@ export const PatchTicket = z
 export const Explain = z
   .strictObject({ reviewer: Name.optional(), skills: Skills.default([]), ticket: AnyId.optional() })
   .openapi('Explain');
-export const ExplainAnswer = z
-  .union([
-    z.object({ reasons: Reasons }),
-    z.object({ offered: z.boolean(), why: z.array(z.string()), ahead: z.number().int() }),
-  ])
-  .openapi('ExplainAnswer');
+export const Offer = z
+  .object({
+    offered: z.boolean(),
+    why: z.array(z.string()).openapi({ description: 'Everything that keeps it from them' }),
+    ahead: z.number().int().openapi({ description: 'How many go to them before it, up to 1,000' }),
+  })
+  .openapi('Offer');
+export const ExplainAnswer = z.union([z.object({ reasons: Reasons }), Offer]).openapi('ExplainAnswer');
 
 export const TicketFilter = PageByTime.extend({
   queue: AnyName.optional(),

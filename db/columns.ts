@@ -11,7 +11,7 @@ import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Claimed, Rejection } from '../domain/cases.ts';
 import type { Ballot } from '../domain/deciding.ts';
 import type { ChangedLine, Change as ReviewChange } from '../domain/reviews.ts';
-import type { Advanced, Completed, Pulled, Released } from './tasks.ts';
+import type { Advanced, Completed, Pulled, PullReasons, Released } from './tasks.ts';
 
 /** A line as followers read it. Without a version its workflow knows already, or the item is gone. */
 type Line = { position: number; shard: number; seq: number; type: string; actor: string; at: Date } & (
@@ -98,6 +98,9 @@ export interface Columns {
   'driven_part.kind': Kind;
   'dispatch_log.type': 'dispatched' | 'completed' | 'returned';
   'dispatch_log.data': { logId: string; uid: string; params?: NewTask['params']; result?: FeedEvent['data'] };
+  'explain_juror.outcome': Claimed['outcome'];
+  'explain_task.state': CoreState;
+  'explain_user.reasons': PullReasons;
   'finished_run.state': 'settled';
   'finish_next.*': Popped;
   'finish_jobs.*': Change & Pick<Item, 'settled_token'>;

@@ -361,6 +361,8 @@ export interface Statements {
   list_cases: { params: { state?: string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number; court?: string | null }; row: ItemRow & { parties: Columns['case_file.parties']; tally: Columns['case_file.tally']; votes: number; votes_left: number; stage: number; holds: number; wasted: number; winner: string | null; gold: string | null; options: string[] } };
   claim_cases: { params: { court: string; jurors: (string | null)[]; tokens: (string | null)[] }; row: Narrowed<{ juror: string | null; outcome: string | null; id: string | null; token: string | null; expires_at: Date | null }, Columns['claim_cases.*']>; moves: true };
   case_reasons: { params: { court: string; juror: string }; row: { no_votes_left: number; voted: number; party: number; skipped: number; open: number } };
+  explain_juror: { params: { juror: string; court: string }; row: { outcome: Columns['explain_juror.outcome']; no_votes_left: number; voted: number; party: number; skipped: number; open: number } };
+  explain_case: { params: { id: string; court: string; juror: string }; row: { why: string[]; ahead: number } };
   cases_to_judge: { params: { tokens: (string | null)[]; ids: (string | null)[] }; row: CourtRow & { id: string; tally: Columns['cases_to_judge.tally']; votes: number; stage: number; gold: string | null; settings_version: number; ballots: Columns['cases_to_judge.ballots'] | null } };
   cast_votes: { params: { votes: unknown }; row: { id: string; outcome: Columns['cast_votes.outcome']; counted: boolean }; moves: true };
   leave_case: { params: { id: string; token: string; subject?: string | null; how: string }; row: { outcome: Columns['leave_case.outcome'] }; moves: true };
@@ -654,6 +656,9 @@ export interface Statements {
   has_group: { params: { id: string }; row: { known: boolean } };
   task_occurrences: { params: { keptDays?: number | null; from: Date | string; to: Date | string; limit: number; id: string }; row: { at: Date; made: boolean; state: Columns['item.state'] | null; capacity: number | null; dispatch_times: number; live: number; completed: number; returned: boolean } };
   next_tasks: { params: { pulls: unknown }; row: Narrowed<Nullable<ItemRow> & { person: string | null; outcome: string | null; log_id: string | null; given: unknown }, Columns['next_tasks.*']>; moves: true };
+  explain_user: { params: { person: string }; row: { reasons: Columns['explain_user.reasons'] } };
+  explain_task: { params: { id: string; person: string }; row: { why: string[]; state: Columns['explain_task.state'] | null; ahead: number } };
+  was_dispatched: { params: { person: string; id: string }; row: never };
   complete_tasks: { params: { completions: unknown }; row: Narrowed<Nullable<ItemRow> & { token: string | null; outcome: string | null; completed_at: Date | null; current: string | null }, Columns['complete_tasks.*']>; moves: true };
   release_task: { params: { person: string; token?: string | null; comment?: string | null; actor: string }; row: Narrowed<Nullable<ItemRow> & { outcome: string; log_id: string | null; released_at: Date | null; current: string | null }, Columns['release_task.*']>; moves: true };
   dispatch_log: { params: { person?: string | null; taskId?: string | null; from: Date | string; afterMicros?: number | null; afterItem?: string | null; afterSeq?: number | null; limit: number }; row: { item_id: string; seq: number; type: Columns['dispatch_log.type']; at: Date; micros: number; data: Columns['dispatch_log.data'] } };

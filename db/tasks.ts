@@ -14,12 +14,15 @@ export interface Pull {
   explain: boolean;
 }
 
+/** Due occurrences of a client's executors, by why it gets none of them. */
+export type PullReasons = Record<'excluded' | 'done' | 'taken' | 'passed' | 'tooOld' | 'notYet', number>;
+
 /** Why there is nothing for a client. */
 interface Prospect {
   /** The executors that the client pulls from. */
   queues: string[];
   nextAt?: string | null;
-  reasons?: { excluded: number; done: number; taken: number; passed: number; tooOld: number; notYet: number };
+  reasons?: PullReasons;
 }
 
 type Handed<O> = { outcome: O; log_id: string; given: NewTask['params'] } & Item;

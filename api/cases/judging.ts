@@ -5,6 +5,8 @@ import {
   CastVoteAnswer,
   ClaimCase,
   ClaimCaseAnswer,
+  ExplainCase,
+  ExplainCaseAnswer,
   HoldToken,
   Invitations,
   JurorParam,
@@ -12,6 +14,8 @@ import {
 } from '../../contract/cases.ts';
 import { pageByText } from '../../contract/common.ts';
 import type { RowOf } from '../../db/pool.ts';
+import * as cases from '../../services/cases/cases.ts';
+import * as courts from '../../services/cases/courts.ts';
 import { ofJuror } from '../../services/cases/invitations.ts';
 import * as judging from '../../services/cases/judging.ts';
 import { boundTo, personOf } from '../auth.ts';
@@ -34,6 +38,23 @@ export const claimCaseEndpoint = endpoint('claimCase', 'POST /v1/courts/{court}/
     const { item, token, expiresAt, resumed } = claim;
     const lease = { token, expiresAt: expiresAt.toISOString() };
     return ok({ case: await viewForJuror(ctx, caller, item, { juror }), lease, resumed, reasons: null });
+  },
+});
+
+export const explainCaseEndpoint = endpoint('explainCase', 'POST /v1/courts/{court}/explain', {
+  ...courtByName,
+  tag: 'Cases',
+  summary: 'Explain why a claim gets nothing, or whether it would get a case and how many go before it',
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
+  scope: {
+    ...courtByName.scope,
+    item: ({ body }) => (body.case === undefined ? undefined : ['case', body.case]),
+  },
+  body: ExplainCase,
+  answers: { 200: ExplainCaseAnswer },
+  async handle({ ctx, caller, params, body }) {
+    const court = await courts.get(ctx, params.court);
+    return ok(await cases.explain(ctx, court, personOf(caller, body.juror, 'juror'), body.case, boundTo(caller)));
   },
 });
 

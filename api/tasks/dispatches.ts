@@ -5,6 +5,8 @@ import {
   CompleteTaskAnswer,
   DispatchFilter,
   DispatchLine,
+  ExplainTask,
+  ExplainTaskAnswer,
   NextTask,
   NextTaskAnswer,
   ReleaseTask,
@@ -13,7 +15,7 @@ import {
 import { instantOf, taskOf } from '../../domain/tasks.ts';
 import { invalid } from '../../services/shared/problems.ts';
 import * as dispatches from '../../services/tasks/dispatches.ts';
-import { isOperator, personOf } from '../auth.ts';
+import { boundTo, isOperator, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { listed } from '../paging.ts';
 
@@ -41,6 +43,20 @@ function dispatched(found: dispatches.Found) {
   const task = { id: taskOf(found.id), occurrence: instantOf(found.id), startTime, params: found.given };
   return { task, logId: found.log_id, redo: found.outcome === 'redo', nextAt: null, reasons: null };
 }
+
+export const explainTaskEndpoint = endpoint('explainTask', 'POST /v1/clients/{uid}/explain', {
+  tag: 'Tasks',
+  summary: 'Explain why a user gets nothing, or whether they would get a task now and how many go before it',
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
+  scope: 'unbound',
+  params: ClientParam,
+  body: ExplainTask,
+  answers: { 200: ExplainTaskAnswer },
+  problems: ['not_found'],
+  async handle({ ctx, caller, params, body }) {
+    return ok(await dispatches.explain(ctx, personOf(caller, params.uid, 'uid'), body.task, boundTo(caller)));
+  },
+});
 
 export const completeTaskEndpoint = endpoint('completeTask', 'POST /v1/clients/{uid}/complete', {
   tag: 'Tasks',

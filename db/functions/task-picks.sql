@@ -126,6 +126,16 @@ begin
      and (select t.dispatch = 'each-once' from task t where t.id = task_of(i.id));
 end $$;
 
+-- Why a client gets nothing of an occurrence that is due; null: it may have it.
+create or replace function task_obstacle(
+  i item, p_person text, b look_back, p_joined_by xid8, p_now timestamptz
+) returns text language plpgsql stable as $$
+begin
+  return case when i.capacity = 0 then case when had_task(i, p_person) then 'done' else 'taken' end
+              when i.deadline_at <= p_now then 'tooOld'
+              else task_denied(i, p_person, b, p_joined_by, p_now) end;
+end $$;
+
 -- The queues to wait at. With p_explain also when the next occurrence is due, and why there is none now, in counts up
 -- to 1,000.
 create or replace function task_prospect(p_person text, p_exclude text[], p_explain boolean, p_now timestamptz)
@@ -154,9 +164,7 @@ begin
                                     where o.kind in ('task', 'rotation') and o.state = 'delayed' limit 1000) d))
     into v_reasons
     from (select case when is_excluded(i.id, p_exclude) then 'excluded'
-                      when i.capacity = 0 then case when had_task(i, p_person) then 'done' else 'taken' end
-                      when i.deadline_at <= p_now then 'tooOld'
-                      else task_denied(i, p_person, b, e.joined_by, p_now) end as why
+                      else task_obstacle(i, p_person, b, e.joined_by, p_now) end as why
             from executors_of(p_person) e
             join item i on i.queue = e.queue and i.kind = 'task' and i.state = 'ready' limit 1000) s;
   return json_build_object('queues', v_queues, 'nextAt', iso_time(v_next), 'reasons', v_reasons);

@@ -84,6 +84,16 @@ select * from claim_cases(:court, :jurors, :tokens);
 -- not null: no_votes_left, voted, party, skipped, open
 select * from case_reasons(:court, :juror);
 
+-- name: explain_juror
+-- not null: outcome, no_votes_left, voted, party, skipped, open
+select o.outcome, r.* from court c cross join lateral juror_seen(c, :juror, :juror) j
+ cross join lateral juror_outlook(c, j, clock_timestamp()) o cross join lateral case_reasons(c.name, :juror) r
+ where c.name = :court;
+
+-- name: explain_case
+-- not null: why, ahead
+select * from explain_case(:id, :court, :juror);
+
 -- name: cases_to_judge
 -- not null: tally
 -- The basis for judging votes: the counted votes so far, of which gold has none, and the court's settings. Where its

@@ -140,6 +140,18 @@ select s.at, s.at <= t.made_until as made, i.state, i.capacity, t.dispatch_times
 -- moves
 select r.person, r.outcome, r.log_id, r.given, (r.item).* from next_tasks(:pulls::json) r;
 
+-- name: explain_user
+-- not null: reasons
+select task_prospect(:person, '{}', true, clock_timestamp()) -> 'reasons' as reasons;
+
+-- name: explain_task
+-- not null: why, ahead
+select * from explain_task(:id, :person);
+
+-- name: was_dispatched
+-- Whether this user was ever given an occurrence of the task.
+select from lease where kind = 'task' and slot = :person and item_id > :id || '/' and item_id < :id || '0' limit 1;
+
 -- name: complete_tasks
 -- moves
 select r.token, r.outcome, r.completed_at, r.current, (r.item).* from complete_tasks(:completions::json) r;

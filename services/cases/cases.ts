@@ -1,12 +1,12 @@
 import type { NewCase as Content, PatchCase, ResolveCase } from '../../contract/cases.ts';
 import type { CaseItem } from '../../contract/items.ts';
 import { type Mover, only, type RowOf } from '../../db/pool.ts';
-import type { Looks, Sight } from '../../domain/cases.ts';
+import { caseView, claimReasons, jurorView, type Looks, type Sight } from '../../domain/cases.ts';
 import { verdictOf } from '../../domain/courts.ts';
 import * as items from '../items/items.ts';
 import { BY_ID, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { addOnce, found, invalid } from '../shared/problems.ts';
+import { addOnce, found, invalid, Problem } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases, movedCases, type NewCase } from './adding.ts';
 import type { Court } from './courts.ts';
@@ -67,6 +67,32 @@ export async function sight(
   const court = only(await ctx.db.run('get_court', { name: queue, deleted: true }));
   const { deadline_seconds: deadlineSeconds, created_at: courtSince } = court;
   return [seen, { judge: (tally) => verdictOf(court, tally, 0), deadlineSeconds, courtSince }];
+}
+
+/**
+ * Explains why a claim gives a juror nothing, or whether a case of the court is offered to them.
+ * @param subject the caller's own person, who may know of cases that they were handed only; null: any
+ * @throws Problem `not_found`
+ */
+export async function explain(
+  ctx: Context,
+  court: Court,
+  juror: string,
+  id: string | undefined,
+  subject: string | null,
+) {
+  if (id === undefined) {
+    const { outcome, ...found } = only(await ctx.db.run('explain_juror', { court: court.name, juror }));
+    return { reasons: claimReasons(outcome, found, court.mode) };
+  }
+  const item = await get(ctx, id);
+  const seen = await sight(ctx, item, { juror });
+  if (subject !== null && !seen) throw new Problem('not_found', noCase(id));
+  const { why, ahead } = only(await ctx.db.run('explain_case', { id, court: court.name, juror }));
+  // gold ends for each juror by itself
+  const { state } = seen && item.gold !== null ? jurorView(item, ...seen) : caseView(item);
+  if (state !== 'open') why.unshift(state);
+  return { offered: why.length === 0, why, ahead };
 }
 
 /**

@@ -1,12 +1,14 @@
-import type { RowOf } from '../../db/pool.ts';
+import { only, type RowOf } from '../../db/pool.ts';
 import type { Completed, Completion, Pull, Pulled } from '../../db/tasks.ts';
+import { stateWord } from '../../domain/items.ts';
 import { personOfUid } from '../../domain/tasks.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import { share } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { Problem } from '../shared/problems.ts';
+import { found, Problem } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
 import { contentHash, newToken } from '../shared/tokens.ts';
+import * as tasks from './tasks.ts';
 
 /** Few, because calls of a group lock the same occurrences, and each waits for the statements of the others. */
 const MOST_TOGETHER = 32;
@@ -100,6 +102,22 @@ function counted({ metrics, tracing }: Context, found: Found): Found {
   const reason = REASONS.find((name) => (reasons?.[name] ?? 0) > 0) ?? 'none';
   for (const queue of queues) metrics.empty('task', queue, reason);
   return found;
+}
+
+/**
+ * Explains why a client gets nothing, or whether it would get a task now.
+ * @param subject the caller's own person, who may know of tasks that they were given only; null: any
+ * @throws Problem `not_found`
+ */
+export async function explain(ctx: Context, uid: string, id: string | undefined, subject: string | null) {
+  const { db } = ctx;
+  const person = personOfUid(uid);
+  if (id === undefined) return { reasons: only(await db.run('explain_user', { person })).reasons };
+  await tasks.find(ctx, id);
+  if (subject !== null) found(await db.run('was_dispatched', { id, person }), tasks.noTask(id));
+  const { why, state, ahead } = only(await db.run('explain_task', { id, person }));
+  if (state !== null) why.push(stateWord('task', state));
+  return { offered: why.length === 0, why, ahead };
 }
 
 /**

@@ -198,7 +198,7 @@ function checkRhythm(f: TaskFields): void {
 const defined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
-const noTask = (id: string) => `there is no task ${id}`;
+export const noTask = (id: string) => `there is no task ${id}`;
 const noTemplate = () => invalid('templateId', 'names no template');
 
 const deleted = (row: TaskRow) =>

@@ -39,7 +39,7 @@ const MATRIX: Record<string, string> = {
   'producer agent consumer supervisor': `
     getFigures getLateness`,
   'producer reviewer agent supervisor': `
-    getQueue listQueues getQueueStats getTicket listTickets addTicketNote listTicketNotes explainClaim
+    getQueue listQueues getQueueStats getTicket listTickets addTicketNote listTicketNotes explainClaim explainCase explainTask
     getCourt listCourts getJuror getCase listTemplates getTemplate getPeopleFigures openStream`,
   'producer reviewer agent consumer supervisor': `
     addStreamTicket getSession signOut listNodes`,

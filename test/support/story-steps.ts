@@ -116,6 +116,7 @@ const courts: Step[] = [
   ...twice({ operation: 'addCase' }),
   ...plain('addCases'),
   { operation: 'claimCase', made: ({ lease }) => ({ carla: lease.token }) },
+  ...plain('explainCase'),
   { operation: 'renewCase', refused: LOST },
   {
     operation: 'releaseCase',
@@ -153,6 +154,7 @@ const tasks: Step[] = [
   { operation: 'addTask', body: 'daily' },
   ...plain('getTask updateTask listTasks'),
   { operation: 'pullTask', made: ({ logId }) => ({ emil: logId }) },
+  ...plain('explainTask'),
   { operation: 'getOccurrenceWorkflow', until: isKnown },
   { operation: 'completeTask', refused: { status: 409, code: 'stale_log_id' } },
   {
