@@ -33,12 +33,12 @@ export class Console {
   #routes: string[][] = [];
   #state: 'building' | 'ready' | 'failed' = 'building';
 
-  /** @param imageHosts origins from which pages may show images, beside this server */
+  /** @param imageHosts origins from which pages may show images, videos and sounds, beside this server */
   constructor(imageHosts: string[]) {
     this.#policy = [
       "default-src 'none'",
       ...["script-src 'self'", "style-src 'self'", "connect-src 'self'", "font-src 'self'"],
-      `img-src ${["'self'", ...imageHosts].join(' ')}`,
+      ...['img-src', 'media-src'].map((what) => [what, "'self'", ...imageHosts].join(' ')),
       ...["base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],
     ].join('; ');
   }

@@ -8,12 +8,14 @@ interface Props {
   /** Also called for Escape and a click beside it. */
   onClose: () => void;
   children: ComponentChildren;
-  /** Buttons below; without them there is one that closes. */
+  /** Buttons below; without them there is one that closes; false: none. */
   actions?: ComponentChildren;
+  /** A class, where it is no plain one. */
+  look?: string;
 }
 
 /** A modal dialog: the browser keeps the focus in it and gives it back to where it was. */
-export function Dialog({ title, open, onClose, children, actions }: Props) {
+export function Dialog({ title, open, onClose, children, actions, look }: Props) {
   const id = useId();
   const ref = useRef<HTMLDialogElement>(null);
   const pressed = useRef<EventTarget | null>(null);
@@ -30,6 +32,7 @@ export function Dialog({ title, open, onClose, children, actions }: Props) {
   return (
     <dialog
       ref={ref}
+      class={look}
       aria-labelledby={id}
       onCancel={dismiss}
       // a second Escape would close it without asking whoever opened it
@@ -45,13 +48,15 @@ export function Dialog({ title, open, onClose, children, actions }: Props) {
         <div class="dialog">
           <h2 id={id}>{title}</h2>
           {children}
-          <footer class="actions">
-            {actions ?? (
-              <button type="button" onClick={onClose}>
-                {texts.value.common.close}
-              </button>
-            )}
-          </footer>
+          {actions !== false && (
+            <footer class="actions">
+              {actions ?? (
+                <button type="button" onClick={onClose}>
+                  {texts.value.common.close}
+                </button>
+              )}
+            </footer>
+          )}
         </div>
       )}
     </dialog>

@@ -23,10 +23,17 @@ export function isFree(event: KeyboardEvent): boolean {
   return document.querySelector('dialog[open]') === null;
 }
 
-/** Keys of a form: Ctrl + Enter sends it; Escape leaves a field, so that the keys of the page are free again. */
-export function formKeys(event: preact.TargetedKeyboardEvent<HTMLFormElement>): void {
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
-  if (event.key === 'Escape' && event.target instanceof HTMLElement) event.target.blur();
+/** Keys of every field: Ctrl + Enter sends its form; Escape leaves it, so that the keys of the page are free again. */
+export function fieldKeys(event: KeyboardEvent): void {
+  const { target, key } = event;
+  if (!(target instanceof HTMLElement) || event.isComposing || event.defaultPrevented) return;
+  if (key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+    const form = target.closest('form') ?? document.querySelector<HTMLFormElement>('#desk-form');
+    if (!form || event.repeat) return;
+    event.preventDefault();
+    form.requestSubmit();
+  }
+  if (key === 'Escape' && target.matches(TYPING) && !target.closest('dialog')) target.blur();
 }
 
 /** Keys of a page, for as long as it is shown. They stand in the keyboard help. */

@@ -5,7 +5,6 @@ import { usePages } from '../api/pages.ts';
 import { texts } from '../texts/texts.ts';
 import { Loaded, ProblemNote } from './feedback.tsx';
 import { Field } from './field.tsx';
-import { formKeys } from './keys.ts';
 import { More } from './more.tsx';
 import { useUnsaved } from './unsaved.ts';
 import './notes.css';
@@ -101,7 +100,7 @@ export function NewNote({ label, draft: { text, write }, add, discard }: NewNote
     });
   };
   return (
-    <form onSubmit={submit} onKeyDown={formKeys}>
+    <form onSubmit={submit}>
       <Field label={label} hint={t.hint}>
         {(bound) => (
           <textarea

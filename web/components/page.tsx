@@ -5,16 +5,18 @@ import { texts } from '../texts/texts.ts';
 
 interface Props {
   title: string;
+  /** Before the title of the tab. */
+  mark?: string;
   /** Buttons beside the heading. */
   actions?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** A page's heading and content. The heading takes the focus when someone comes to the page (web/shell/focus.ts). */
-export function Page({ title, actions, children }: Props) {
+export function Page({ title, mark = '', actions, children }: Props) {
   useEffect(() => {
-    document.title = `${title} · Docket`;
-  }, [title]);
+    document.title = `${mark} ${title} · Docket`.trim();
+  }, [title, mark]);
   return (
     <>
       <header class="page-head">

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Dialog } from '../components/dialog.tsx';
-import { isFree, shortcuts } from '../components/keys.ts';
+import { fieldKeys, isFree, shortcuts } from '../components/keys.ts';
 import { texts } from '../texts/texts.ts';
 
 const open = signal(false);
@@ -14,6 +14,7 @@ export const showHelp = () => {
 export function Help() {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
+      fieldKeys(event);
       if (event.key === '?' && isFree(event)) showHelp();
     };
     document.addEventListener('keydown', pressed);
@@ -31,6 +32,7 @@ export function Help() {
         <Key name="?" does={t.help} />
         <Key name="Tab" does={t.toContent} />
         <Key name="Esc" does={t.closeDialog} />
+        <Key name="Ctrl + Enter" does={t.send} />
       </dl>
       {own.length > 0 && (
         <>

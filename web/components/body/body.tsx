@@ -1,86 +1,121 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { number } from '../format.ts';
 import './body.css';
 import { learnImageHosts } from './hosts.ts';
-import { type Entry, entriesOf, isOpenAtFirst, type Json } from './json.ts';
-import { Asking, OutwardDialog } from './outward.tsx';
-import { Picture, Revealed } from './picture.tsx';
-import { imageUrl } from './text.ts';
+import { type Entry, entriesOf, isOpenAtFirst, isShort, type Json } from './json.ts';
+import { Media } from './media.tsx';
+import { OutwardDialog } from './outward.tsx';
+import { Shown } from './shown.ts';
+import { mediaOf } from './text.ts';
 import { SafeText, Segments } from './text.tsx';
+import { type Picture, Viewer } from './viewer.tsx';
 
 const PAGE = 100;
 
 interface Props {
   value: unknown;
-  /** Shows every image that may be shown. */
+  /** Shows all media that may be shown. */
   revealed?: boolean;
+  /** What someone looks for. */
+  word?: string;
 }
 
 /**
- * The body of an item, whoever sent it: texts as they are, images only when someone wants them, the rest as a tree. Nothing in
+ * The body of an item, whoever sent it: texts as they are, media only when someone wants them, the rest as a tree. Nothing in
  * it can act: no markup, no address that is followed by itself.
  */
-export function Body({ value, revealed = false }: Props) {
+export function Body({ value, revealed = false, word = '' }: Props) {
   useEffect(() => {
     void learnImageHosts();
   }, []);
   const [leaving, setLeaving] = useState<URL | null>(null);
+  const [viewed, setViewed] = useState<{ pictures: Picture[]; at: number | null }>({ pictures: [], at: null });
+  const ref = useRef<HTMLDivElement>(null);
+  const enlarge = (url: string) => {
+    const images = [...(ref.current?.querySelectorAll<HTMLImageElement>('img[data-picture]') ?? [])];
+    const pictures = images.map(({ src, dataset }) => ({ src, seen: dataset.picture === 'seen' }));
+    setViewed({ pictures, at: pictures.findIndex(({ src }) => src === url) });
+  };
   return (
     <>
-      <Revealed.Provider value={revealed}>
-        <Asking.Provider value={setLeaving}>
-          <div class="body">
-            <Value name="" value={value as Json} depth={0} />
-          </div>
-        </Asking.Provider>
-      </Revealed.Provider>
+      <Shown.Provider value={{ revealed, word, ask: setLeaving, enlarge }}>
+        <div class="body" ref={ref}>
+          <Value name="" value={value as Json} depth={0} />
+        </div>
+      </Shown.Provider>
       <OutwardDialog url={leaving} close={() => setLeaving(null)} />
+      <Viewer {...viewed} close={() => setViewed({ pictures: [], at: null })} />
     </>
   );
 }
 
-function Value({ name, value, depth }: { name: string; value: Json; depth: number }) {
+interface ValueProps {
+  name: string;
+  value: Json;
+  depth: number;
+}
+
+function Value({ name, value, depth }: ValueProps) {
   const entries = entriesOf(value);
-  if (entries && depth === 0) return <Entries entries={entries} of={name} depth={0} />;
-  if (entries) return <Branch entries={entries} name={name} isList={Array.isArray(value)} depth={depth} />;
+  const shared = { name, isList: Array.isArray(value), depth };
+  if (entries && isOpenAtFirst(depth, entries.length)) return <Entries entries={entries} {...shared} />;
+  if (entries) return <Branch entries={entries} {...shared} />;
   if (typeof value !== 'string') return <code class="body-value">{String(value)}</code>;
   if (value === '') return <span class="muted">{texts.value.body.empty}</span>;
-  const image = imageUrl(value, name);
-  return image ? <Picture url={image} /> : <SafeText text={value} />;
+  const media = mediaOf(value, name);
+  return media ? <Media {...media} /> : <SafeText text={value} />;
+}
+
+interface EntriesProps {
+  entries: Entry[];
+  /** Of the list or the object: what it says of a list is true of each of its parts. */
+  name: string;
+  isList: boolean;
+  depth: number;
 }
 
 /** Its parts are made when it is opened: a body may hold more, and deeper, than a page can. */
-function Branch({ entries, name, isList, depth }: { entries: Entry[]; name: string; isList: boolean; depth: number }) {
+function Branch(props: EntriesProps) {
   const t = texts.value.body;
-  const [open, setOpen] = useState(isOpenAtFirst(depth, entries.length));
-  const count = number(entries.length);
+  const [open, setOpen] = useState(false);
+  const count = number(props.entries.length);
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{isList ? t.list(count) : t.fields(count)}</summary>
-      {open && <Entries entries={entries} of={isList ? name : ''} depth={depth} />}
+      <summary>{props.isList ? t.list(count) : t.fields(count)}</summary>
+      {open && <Entries {...props} />}
     </details>
   );
 }
 
-/** @param of the name of the list that they are in: what it says of its parts is true of each */
-function Entries({ entries, of, depth }: { entries: Entry[]; of: string; depth: number }) {
+function Entries({ entries, name: of, isList, depth }: EntriesProps) {
   const [shown, setShown] = useState(PAGE);
-  if (entries.length === 0) return <p class="muted">{texts.value.body.empty}</p>;
+  if (entries.length === 0) return <span class="muted">{texts.value.body.empty}</span>;
+  const parts = entries.slice(0, shown);
   return (
     <>
-      <dl class="body-fields">
-        {entries.slice(0, shown).map(([name, value]) => (
-          <div key={name}>
-            <dt dir="auto">
-              <Segments text={name.slice(0, PAGE)} />
-            </dt>
-            <dd>
-              <Value name={of || name} value={value} depth={depth + 1} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      {isList ? (
+        <ol class={`body-list ${parts.every(([, value]) => isShort(value)) ? 'short' : ''}`}>
+          {parts.map(([n, value]) => (
+            <li key={n}>
+              <Value name={of} value={value} depth={depth + 1} />
+            </li>
+          ))}
+        </ol>
+      ) : (
+        <dl class="body-fields">
+          {parts.map(([name, value]) => (
+            <div key={name} class={isShort(value) ? 'short' : ''}>
+              <dt dir="auto">
+                <Segments text={name.slice(0, PAGE)} />
+              </dt>
+              <dd>
+                <Value name={name} value={value} depth={depth + 1} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
       {entries.length > shown && (
         <button type="button" onClick={() => setShown(shown + PAGE)}>
           {texts.value.body.moreEntries(number(entries.length - shown))}

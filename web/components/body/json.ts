@@ -9,5 +9,11 @@ export function entriesOf(value: Json): Entry[] | null {
   return typeof value === 'object' && value !== null ? Object.entries(value) : null;
 }
 
-/** Opened from the start: what is near the top and not much. */
-export const isOpenAtFirst = (depth: number, entries: number) => depth < 2 && entries <= 30;
+/** Shown from the start: what is near the top and not much. */
+export const isOpenAtFirst = (depth: number, entries: number) => depth < 3 && entries <= 30;
+
+const SHORT = 40;
+
+/** Fits into a line with others. */
+export const isShort = (value: Json): boolean =>
+  entriesOf(value) === null && /^[^\n]*$/.test(String(value)) && String(value).length <= SHORT;

@@ -1,15 +1,12 @@
-import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { Copied } from '../copied.tsx';
 import { Dialog } from '../dialog.tsx';
-
-/** Asks where an address leads: opens the dialog of the body that it stands in. */
-export const Asking = createContext<(url: URL) => void>(() => {});
+import { Shown } from './shown.ts';
 
 /** An address in a text: a button that shows where it leads. */
 export function InertLink({ url, text }: { url: URL; text: string }) {
-  const ask = useContext(Asking);
+  const { ask } = useContext(Shown);
   return (
     <button type="button" class="body-link" onClick={() => ask(url)}>
       {text}

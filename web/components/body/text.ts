@@ -50,11 +50,27 @@ function httpUrl(text: string): URL | null {
   return url && /^https?:$/.test(url.protocol) ? url : null;
 }
 
-const IMAGE_PATH = /\.(png|jpe?g|gif|webp|avif|bmp|svg)$/i;
-const IMAGE_KEY = /image|img|photo|picture|avatar|thumbnail|cover|screenshot|图/i;
+export type MediaKind = 'image' | 'video' | 'audio';
 
-/** The address of an image: by how it ends, or by the name of its field; null: it is none. */
-export function imageUrl(text: string, field: string): URL | null {
+const ENDINGS: readonly [MediaKind, RegExp][] = [
+  ['image', /\.(png|jpe?g|gif|webp|avif|bmp|svg)$/i],
+  ['video', /\.(mp4|m4v|mov|webm|ogv)$/i],
+  ['audio', /\.(mp3|m4a|ogg|oga|opus|wav|flac|aac)$/i],
+];
+const NAMES: readonly [MediaKind, RegExp][] = [
+  ['image', /image|img|photo|picture|avatar|thumbnail|cover|screenshot|图/i],
+  ['video', /video|clip|视频/i],
+  ['audio', /audio|voice|sound|recording|音频|语音/i],
+];
+
+/** The address of an image, a video or a sound: by how it ends, or by the name of its field; null: it is none. */
+export function mediaOf(text: string, field: string): { kind: MediaKind; url: URL } | null {
   const url = /^https?:\/\/\S+$/i.test(text) ? httpUrl(text) : null;
-  return url && (IMAGE_PATH.test(url.pathname) || IMAGE_KEY.test(field)) ? url : null;
+  const found =
+    url && (ENDINGS.find(([, end]) => end.test(url.pathname)) ?? NAMES.find(([, name]) => name.test(field)));
+  return url && found ? { kind: found[0], url } : null;
 }
+
+/** A text cut at each place where a word stands that someone looks for, in any case: every second part is one. */
+export const cutAt = (text: string, word: string): string[] =>
+  word === '' ? [text] : text.split(new RegExp(`(${word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')})`, 'giu'));

@@ -1,13 +1,14 @@
-import { useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
-import { number } from '../format.ts';
+import { number, percent } from '../format.ts';
 import { InertLink } from './outward.tsx';
-import { segmentsOf } from './text.ts';
+import { Shown } from './shown.ts';
+import { cutAt, segmentsOf } from './text.ts';
 
 const SHOWN = 3_000;
 const MORE = 20_000;
 
-/** A text from anywhere, as it is: nothing in it acts, and nothing in it stays unseen. */
+/** A text from anywhere, as it is: nothing in it acts, and nothing in it stays unseen. A long one says how far one has read. */
 export function SafeText({ text }: { text: string }) {
   const t = texts.value.body;
   const [shown, setShown] = useState(SHOWN);
@@ -23,17 +24,42 @@ export function SafeText({ text }: { text: string }) {
           </button>
         </>
       )}
+      {text.length > SHOWN && <Position shown={Math.min(1, shown / text.length)} />}
     </div>
+  );
+}
+
+/** How much of the text around it has come into view. @param shown the share of it that is there at all */
+function Position({ shown }: { shown: number }) {
+  const [read, setRead] = useState(0);
+  const ref = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const look = () => {
+      const { top, height } = ref.current?.parentElement?.getBoundingClientRect() ?? { top: 0, height: 1 };
+      setRead(Math.min(1, Math.max(0, (innerHeight - top) / height)) * shown);
+    };
+    look();
+    document.addEventListener('scroll', look, { capture: true, passive: true });
+    return () => document.removeEventListener('scroll', look, { capture: true });
+  }, [shown]);
+  return (
+    <small class="body-position" ref={ref}>
+      {texts.value.body.position(percent(Math.round(read * 100) / 100))}
+    </small>
   );
 }
 
 /** The same inside a line. */
 export function Segments({ text }: { text: string }) {
   const t = texts.value.body;
+  const { word } = useContext(Shown);
   return (
     <>
       {segmentsOf(text).map((segment, n) => {
-        if (segment.kind === 'text') return segment.text;
+        if (segment.kind === 'text')
+          return cutAt(segment.text, word).map((part, k) =>
+            k % 2 === 1 ? <mark key={`${n} ${k}`}>{part}</mark> : part,
+          );
         if (segment.kind === 'link') return <InertLink key={n} {...segment} />;
         const times = segment.times > 1 ? ` × ${number(segment.times)}` : '';
         return (

@@ -2,29 +2,36 @@ import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { type Draft, type DraftValue, emptyDraft, type FieldError, read } from '../../components/form/draft.ts';
 import { Fields } from '../../components/form/fields.tsx';
-import { formKeys, useShortcuts } from '../../components/keys.ts';
+import { useShortcuts } from '../../components/keys.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type DecisionForm, formOf, single, type Verdict, verdictOf } from './schema.ts';
 import type { Held } from './shelf.ts';
+import { SYMBOLS, toneOf } from './words.ts';
 
 /** A key or click that comes sooner was meant for the ticket before. */
 const SEEN_MS = 300;
+/** The form that Ctrl + Enter sends from anywhere on the page. */
+const FORM = 'desk-form';
 
 interface Props {
   held: Held;
-  /** The queue's form; null: it takes any decision. */
-  schema: object | null;
+  form: DecisionForm;
+  /** Any other decision may be made, too. */
+  isFree: boolean;
   /** undefined: nothing was filled in yet. */
   draft: Draft | undefined;
   fillIn: (draft: Draft) => void;
   decide: (decision: unknown) => void;
   /** Further keys of the page. */
   keys: Parameters<typeof useShortcuts>[0];
+  /** Other ways to end with the ticket. */
+  children: ComponentChildren;
 }
 
-/** Verdicts for queues without a form. */
-function plainForm(): DecisionForm {
+/** What a queue's decisions are made of; without a form it takes some verdicts, and anything else as JSON. */
+export function decisionForm(schema: object | null | undefined): DecisionForm {
+  if (schema) return formOf(schema, texts.value);
   const { verdicts, choose } = texts.value.desk.decision;
   const options = Object.entries(verdicts).map(([verdict, label]) => [JSON.stringify({ verdict }), label] as const);
   return single({ kind: 'one', name: 'verdict', said: [choose, ''], empty: 'required', options });
@@ -45,10 +52,9 @@ const errorsOf = ({ problem }: Held): FieldError[] =>
       message,
     }));
 
-/** How the reviewer decides: by a key, or by filling in the queue's form. */
-export function Decision({ held, schema, draft: kept, fillIn, decide, keys }: Props) {
+/** How the reviewer decides: by a key, or by filling in the queue's form. The verdicts are always in sight, below the rest. */
+export function Decision({ held, form, isFree, draft: kept, fillIn, decide, keys, children }: Props) {
   const t = texts.value.desk.decision;
-  const form = schema ? formOf(schema, texts.value) : plainForm();
   const free = freeForm();
   const draft = kept ?? emptyDraft(form.fields);
   const verdict = verdictOf(form.fields);
@@ -81,36 +87,41 @@ export function Decision({ held, schema, draft: kept, fillIn, decide, keys }: Pr
   const own = (of: DecisionForm) => (tried ? valuesOf(of, draft).errors : []);
   const errors = own(form).length > 0 ? own(form) : errorsOf(held);
   const shared = { draft, onChange: fillIn };
+  const chosen = verdict && draft.values[verdict.name];
   return (
     <Section title={t.title}>
-      <form class="desk-form" noValidate onSubmit={submitting(() => attempt(draft))} onKeyDown={formKeys}>
-        {hasRest && <Fields fields={rest} errors={errors} {...shared} />}
-        {verdict && (
-          <Verdicts field={verdict} chosen={draft.values[verdict.name]} choose={choose} errors={errors}>
-            {hasRest && <p class="hint">{t.restFirst}</p>}
-          </Verdicts>
+      <div class="desk-fields">
+        <form id={FORM} class="desk-form" noValidate onSubmit={submitting(() => attempt(draft))}>
+          {hasRest && <Fields fields={rest} errors={errors} {...shared} />}
+        </form>
+        {isFree && (
+          <details class="desk-free">
+            <summary>{t.free}</summary>
+            <form class="desk-form" onSubmit={submitting(() => attempt(draft, free))}>
+              <Fields fields={free.fields} errors={own(free)} {...shared} />
+              <button type="submit">{t.decide}</button>
+            </form>
+          </details>
         )}
-        {hasRest && (
-          <button
-            type="submit"
-            class="primary"
-            aria-keyshortcuts="Control+Enter"
-            // as in `Verdicts`
-            onClick={(event) => event.detail > 1 && event.preventDefault()}
-          >
-            {t.decide} <kbd>{t.decideKeys}</kbd>
-          </button>
-        )}
-      </form>
-      {!schema && (
-        <details class="desk-free">
-          <summary>{t.free}</summary>
-          <form class="desk-form" onSubmit={submitting(() => attempt(draft, free))}>
-            <Fields fields={free.fields} errors={own(free)} {...shared} />
-            <button type="submit">{t.decide}</button>
-          </form>
-        </details>
-      )}
+      </div>
+      <div class="desk-bar">
+        {verdict && <Verdicts field={verdict} chosen={chosen} choose={choose} errors={errors} />}
+        <div class="actions">
+          {(!verdict || (hasRest && chosen)) && (
+            <button
+              type="submit"
+              form={FORM}
+              class="primary"
+              aria-keyshortcuts="Control+Enter"
+              // as in `Verdicts`
+              onClick={(event) => event.detail > 1 && event.preventDefault()}
+            >
+              {t.decide} <kbd>{t.decideKeys}</kbd>
+            </button>
+          )}
+          {children}
+        </div>
+      </div>
     </Section>
   );
 }
@@ -125,31 +136,36 @@ interface VerdictsProps {
   chosen: DraftValue | undefined;
   choose: (value: string) => void;
   errors: readonly FieldError[];
-  children: ComponentChildren;
 }
 
-function Verdicts({ field: { name, said, options }, chosen, choose, errors, children }: VerdictsProps) {
+function Verdicts({ field: { name, said, options }, chosen, choose, errors }: VerdictsProps) {
   const [label, does] = said;
   const error = errors.find(({ path }) => path === name);
   return (
     <fieldset class="form-options desk-verdicts">
       <legend>{label}</legend>
       {does && <p class="hint">{does}</p>}
-      {options.map(([value, option], n) => (
-        <button
-          key={value}
-          type="button"
-          data-path={name}
-          aria-pressed={chosen === value}
-          aria-keyshortcuts={String(n + 1)}
-          // the second of a double click would be for the next ticket
-          onClick={(event) => event.detail < 2 && choose(value)}
-        >
-          <kbd>{n + 1}</kbd> {option}
-        </button>
-      ))}
+      {options.map(([value, option], n) => {
+        const tone = toneOf([value, option]);
+        return (
+          <button
+            key={value}
+            type="button"
+            class={`verdict ${tone}`}
+            data-path={name}
+            aria-pressed={chosen === value}
+            aria-keyshortcuts={String(n + 1)}
+            // the second of a double click would be for the next ticket
+            onClick={(event) => event.detail < 2 && choose(value)}
+          >
+            <kbd>{n + 1}</kbd> {option}
+            <span class="verdict-symbol" aria-hidden="true">
+              {SYMBOLS[tone]}
+            </span>
+          </button>
+        );
+      })}
       {error && <p class="error">{error.message}</p>}
-      {children}
     </fieldset>
   );
 }

@@ -4,21 +4,25 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { useStream } from '../../api/stream.ts';
+import { play } from '../../components/body/media.tsx';
+import { viewingOf } from '../../components/body/viewing.ts';
 import { Loaded, Loading, ProblemNote } from '../../components/feedback.tsx';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
-import { Page, Section } from '../../components/page.tsx';
+import { Page } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
 import { ChoosePerson, PersonShown } from '../../components/person.tsx';
 import { texts } from '../../texts/texts.ts';
 import { askFirst } from '../../unsaved.ts';
+import { useArrivals } from './arrivals.ts';
 import { callsOf } from './calls.ts';
-import { Decision } from './decision.tsx';
+import { Decision, decisionForm } from './decision.tsx';
 import { Desk } from './desk.ts';
 import './desk.css';
 import { LeaveDialog, type Leaving } from './leave.tsx';
 import { DeskNotes } from './notes.tsx';
 import { NothingYet } from './nothing.tsx';
+import type { DecisionForm } from './schema.ts';
 import type { Held } from './shelf.ts';
 import { skills } from './skills.ts';
 import { LateNotes, LostNote, PendingNote } from './states.tsx';
@@ -68,7 +72,11 @@ function Work({ settings, who }: { settings: Schemas['Queue']; who: Who }) {
   useStream({ reviewer: who.reviewer }, { onEvent: (event) => desk.noticed(event), onOpen: () => desk.lookAgain() });
   const shelf = desk.shelf.value;
   const { current, pending, lost } = shelf;
+  const viewing = viewingOf(who.reviewer);
+  const arrived = useArrivals(who.queue, current !== null, viewing.sound);
+  const [revealed, setRevealed] = useState<[id: string, is: boolean] | null>(null);
   useFocus(current?.ticket.id, lost?.ticket.id, current ? undefined : pending?.held.ticket.id);
+  const form = decisionForm(settings.form);
   const stop = async () => {
     await desk.stop();
     route('/desk');
@@ -81,17 +89,36 @@ function Work({ settings, who }: { settings: Schemas['Queue']; who: Who }) {
       </button>
     </>
   );
+  const id = current?.ticket.id ?? '';
+  const isRevealed = revealed?.[0] === id ? revealed[1] : viewing.start === 'shown';
   return (
-    <Page title={t.title(who.queue)} actions={actions}>
-      {settings.paused && <p class="note warn">{t.paused}</p>}
-      <LateNotes late={shelf.late} dismiss={() => desk.dismissLate()} />
-      {desk.problem.value && <ProblemNote problem={desk.problem.value} retry={() => void desk.fill()} />}
-      {lost && <LostView desk={desk} />}
-      {current && <AtTicket key={current.ticket.id} desk={desk} held={current} settings={settings} />}
-      <DeskNotes shelf={shelf} reviewer={who.reviewer} />
-      {!current && !lost && <Between desk={desk} who={who} />}
-      {pending && <PendingNote pending={pending} desk={desk} isAll={!current && !lost} />}
-      <Session desk={desk} />
+    <Page title={t.title(who.queue)} mark={arrived ? '●' : ''} actions={actions}>
+      <div class="desk-status">
+        <Session desk={desk} />
+        {pending && <PendingNote pending={pending} desk={desk} form={form} isAll={!current && !lost} />}
+      </div>
+      <div class="desk-work">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the arrow keys */}
+        <section class="desk-left" tabIndex={0} aria-label={t.reading}>
+          {settings.paused && <p class="note warn">{t.paused}</p>}
+          <LateNotes late={shelf.late} form={form} dismiss={() => desk.dismissLate()} />
+          {desk.problem.value && <ProblemNote problem={desk.problem.value} retry={() => void desk.fill()} />}
+          {lost && <LostView desk={desk} />}
+          {current && <TicketView key={id} {...current} settings={settings} revealed={isRevealed} />}
+          {!current && !lost && <Between desk={desk} who={who} />}
+          <DeskNotes shelf={shelf} reviewer={who.reviewer} />
+        </section>
+        {current && (
+          <Side
+            key={id}
+            desk={desk}
+            held={current}
+            form={form}
+            isFree={!settings.form}
+            reveal={() => setRevealed([id, !isRevealed])}
+          />
+        )}
+      </div>
     </Page>
   );
 }
@@ -107,8 +134,6 @@ function useFocus(...shown: (string | undefined)[]): void {
   }, shown);
 }
 
-const writeNote = () => document.querySelector<HTMLElement>('.desk-notes:not([hidden]) textarea')?.focus();
-
 function LostView({ desk }: { desk: Desk }) {
   const { lost } = desk.shelf.value;
   useShortcuts([{ key: 'n', does: texts.value.desk.lost.next, run: () => desk.goOn() }]);
@@ -116,44 +141,64 @@ function LostView({ desk }: { desk: Desk }) {
   return <LostNote lost={lost} draft={desk.drafts.of.value[lost.ticket.id]} goOn={() => desk.goOn()} />;
 }
 
-function AtTicket({ desk, held, settings }: { desk: Desk; held: Held; settings: Schemas['Queue'] }) {
+const focusOn = (selector: string) => () => document.querySelector<HTMLElement>(selector)?.focus();
+
+interface SideProps {
+  desk: Desk;
+  held: Held;
+  form: DecisionForm;
+  isFree: boolean;
+  /** Shows or hides all media. */
+  reveal: () => void;
+}
+
+/** Beside the ticket: what becomes of it. */
+function Side({ desk, held, form, isFree, reveal }: SideProps) {
   const t = texts.value.desk;
-  const [revealed, setRevealed] = useState(false);
   const [leaving, setLeaving] = useState<Leaving>(null);
   const { id } = held.ticket;
   const keys = [
     { key: 's', does: t.leave.skip, run: () => setLeaving('skip') },
     { key: 't', does: t.leave.transfer, run: () => setLeaving('transfer') },
-    { key: 'i', does: t.reveal, run: () => setRevealed(!revealed) },
-    { key: 'm', does: texts.value.common.notes.write, run: writeNote },
+    { key: 'i', does: t.reveal, run: reveal },
+    { key: 'o', does: t.enlargeFirst, run: () => document.querySelector<HTMLElement>('.body-enlarge')?.click() },
+    { key: 'p', does: t.play, run: playFirst },
+    { key: '/', does: t.find, run: focusOn('.desk-find') },
+    { key: 'f', does: t.fields, run: focusOn('.desk-fields :is(input, textarea, select)') },
+    { key: 'c', does: t.content, run: focusOn('.desk-left') },
+    { key: 'm', does: texts.value.common.notes.write, run: focusOn('.desk-notes:not([hidden]) textarea') },
     { key: 'u', does: t.pending.undo, run: () => desk.undo() },
     { key: 'n', does: t.pending.now, run: () => desk.sendNow() },
   ];
   return (
-    <div class="desk-work">
-      <TicketView held={held} settings={settings} revealed={revealed} />
-      <div class="desk-side">
-        {held.problem && <ProblemNote problem={held.problem} />}
-        <Decision
-          held={held}
-          schema={settings.form ?? null}
-          draft={desk.drafts.of.value[id]}
-          fillIn={(draft) => desk.drafts.fillIn(id, draft)}
-          decide={(decision) => desk.decide(decision)}
-          keys={keys}
-        />
-        <div class="actions">
-          <button type="button" aria-keyshortcuts="s" onClick={() => setLeaving('skip')}>
-            {t.leave.skip} <kbd>s</kbd>
-          </button>
-          <button type="button" aria-keyshortcuts="t" onClick={() => setLeaving('transfer')}>
-            {t.leave.transfer} <kbd>t</kbd>
-          </button>
-        </div>
-      </div>
+    <div class="desk-side">
+      {held.problem && <ProblemNote problem={held.problem} />}
+      <Decision
+        held={held}
+        form={form}
+        isFree={isFree}
+        draft={desk.drafts.of.value[id]}
+        fillIn={(draft) => desk.drafts.fillIn(id, draft)}
+        decide={(decision) => desk.decide(decision)}
+        keys={keys}
+      >
+        <button type="button" class="quiet" aria-keyshortcuts="s" onClick={() => setLeaving('skip')}>
+          {t.leave.skip} <kbd>s</kbd>
+        </button>
+        <button type="button" class="quiet" aria-keyshortcuts="t" onClick={() => setLeaving('transfer')}>
+          {t.leave.transfer} <kbd>t</kbd>
+        </button>
+      </Decision>
       <LeaveDialog desk={desk} leaving={leaving} close={() => setLeaving(null)} />
     </div>
   );
+}
+
+function playFirst(): void {
+  const media = document.querySelector<HTMLMediaElement>('.body-media :is(video, audio)');
+  if (!media) return;
+  media.focus();
+  play(media, { paused: !media.paused });
 }
 
 /** Between two tickets, or before the first. */
@@ -184,15 +229,13 @@ function Session({ desk }: { desk: Desk }) {
     [t.ahead, desk.shelf.value.ready.length > 0 ? yes : no],
   ];
   return (
-    <Section title={t.title}>
-      <dl class="desk-facts desk-tally">
-        {figures.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </Section>
+    <dl class="desk-facts desk-tally" aria-label={t.title}>
+      {figures.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -5,12 +5,15 @@ import type { Texts } from '../../texts/en.ts';
 export interface DecisionForm {
   fields: readonly FieldSpec[];
   decisionIn: (values: Readonly<Record<string, unknown>>) => unknown;
+  /** The decision is what its only field says. */
+  isOne: boolean;
 }
 
 /** A decision that is one field. */
 export const single = (field: FieldSpec): DecisionForm => ({
   fields: [field],
   decisionIn: (values) => values[field.name],
+  isOne: true,
 });
 
 type Schema = Record<string, unknown>;
@@ -25,7 +28,8 @@ const SHORT = 80;
  */
 export function formOf(schema: object, texts: Texts): DecisionForm {
   const whole = fieldOf(schema, { name: '', required: true }, { root: schema, depth: 0, texts });
-  return whole.kind === 'object' ? { fields: whole.fields, decisionIn: (values) => values } : single(whole);
+  if (whole.kind !== 'object') return single(whole);
+  return { fields: whole.fields, decisionIn: (values) => values, isOne: false };
 }
 
 /** The digit keys. */

@@ -3,12 +3,14 @@ import { type Draft, filled } from '../../components/form/draft.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Desk } from './desk.ts';
+import type { DecisionForm } from './schema.ts';
 import type { Lost, Pending } from './shelf.ts';
+import { wordsOf } from './words.ts';
 
 const TICK_MS = 250;
 
-/** A decision that can still be undone. `isAll`: the next ticket comes only when it is sent. */
-export function PendingNote({ pending, desk, isAll }: { pending: Pending; desk: Desk; isAll: boolean }) {
+/** A decision that can still be undone, in one slim line. `isAll`: the next ticket comes only when it is sent. */
+export function PendingNote({ pending, desk, form, isAll }: PendingProps) {
   const t = texts.value.desk.pending;
   const [leftMs, setLeft] = useState(pending.sendAt - performance.now());
   useEffect(() => {
@@ -18,24 +20,29 @@ export function PendingNote({ pending, desk, isAll }: { pending: Pending; desk: 
     return () => clearInterval(timer);
   }, [pending.sendAt]);
   return (
-    <section class="note desk-pending" aria-label={t.title}>
+    <section class="desk-pending" aria-label={t.title} title={t.hint}>
       <p>
-        <strong>{t.title}:</strong> {pending.held.ticket.id} → <code>{JSON.stringify(pending.decision)}</code>{' '}
-        <span role="timer" class="muted">
-          {t.sending(Math.max(0, Math.ceil(leftMs / 1000)))}
-        </span>
+        <span class="visually-hidden">{t.title}</span>
+        <strong>{wordsOf(form, pending.decision)}</strong> <bdi class="muted">{pending.held.ticket.id}</bdi>
       </p>
-      <div class="actions">
-        <button type="button" aria-keyshortcuts="u" onClick={() => desk.undo()}>
-          {t.undo} <kbd>u</kbd>
-        </button>
-        <button type="button" class={isAll ? 'primary' : ''} aria-keyshortcuts="n" onClick={() => desk.sendNow()}>
-          {isAll ? t.next : t.now} <kbd>n</kbd>
-        </button>
-      </div>
-      <p class="hint">{t.hint}</p>
+      <span role="timer" class="muted">
+        {t.sending(Math.max(0, Math.ceil(leftMs / 1000)))}
+      </span>
+      <button type="button" aria-keyshortcuts="u" onClick={() => desk.undo()}>
+        {t.undo} <kbd>u</kbd>
+      </button>
+      <button type="button" class={isAll ? 'primary' : ''} aria-keyshortcuts="n" onClick={() => desk.sendNow()}>
+        {isAll ? t.next : t.now} <kbd>n</kbd>
+      </button>
     </section>
   );
+}
+
+interface PendingProps {
+  pending: Pending;
+  desk: Desk;
+  form: DecisionForm;
+  isAll: boolean;
 }
 
 function causeInWords({ cause: { reason, by } }: Lost): string {
@@ -81,14 +88,14 @@ export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | und
 }
 
 /** Decisions that were not taken, while the reviewer is at another ticket. */
-export function LateNotes({ late, dismiss }: { late: readonly Lost[]; dismiss: () => void }) {
+export function LateNotes({ late, form, dismiss }: { late: readonly Lost[]; form: DecisionForm; dismiss: () => void }) {
   const t = texts.value.desk.lost;
   if (late.length === 0) return null;
   return (
     <div class="note warn" role="alert">
       {late.map((one) => (
         <p key={one.ticket.id}>
-          <strong>{t.late(one.ticket.id)}</strong> {causeInWords(one)} <code>{JSON.stringify(one.decision)}</code>
+          <strong>{t.late(one.ticket.id)}</strong> {causeInWords(one)} {wordsOf(form, one.decision)}
         </p>
       ))}
       <button type="button" onClick={dismiss}>

@@ -1,58 +1,142 @@
+import { useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
+import { session } from '../../api/session.ts';
 import { Body } from '../../components/body/body.tsx';
-import { moment, number } from '../../components/format.ts';
+import { SIZES, STARTS, setViewing, type Viewing, viewingOf } from '../../components/body/viewing.ts';
+import { dayAndTime, moment, number } from '../../components/format.ts';
 import { LeaseTime } from '../../components/lease.tsx';
+import { personAt } from '../../components/person.ts';
 import { texts } from '../../texts/texts.ts';
-import type { Held } from './shelf.ts';
 import { Why } from './why.tsx';
 
 interface Props {
-  held: Held;
+  ticket: Schemas['HandedTicket'];
   settings: Schemas['Queue'];
-  /** Whether images are shown. */
+  /** Of the lease; undefined: another window's. */
+  expiresMs?: number;
+  changed?: boolean;
+  /** Whether all media are shown. */
   revealed: boolean;
 }
 
 /** What the reviewer decides about. */
-export function TicketView({ held, settings, revealed }: Props) {
+export function TicketView({ ticket, settings, expiresMs, changed, revealed }: Props) {
   const t = texts.value.desk;
-  const { ticket } = held;
-  const facts: [string, string | null][] = [
+  const [word, setWord] = useState('');
+  const day = (iso: string) => <time title={moment(iso)}>{dayAndTime(new Date(iso))}</time>;
+  const facts = [
     [t.meta.priority, number(ticket.priority)],
     [t.meta.attempts, number(ticket.attempts)],
-    [t.meta.waiting, moment(ticket.createdAt)],
-    [t.meta.deadline, ticket.deadlineAt && moment(ticket.deadlineAt)],
+    [t.meta.waiting, day(ticket.createdAt)],
+    [t.meta.deadline, ticket.deadlineAt && day(ticket.deadlineAt)],
     [t.meta.requires, ticket.requires.join(', ') || null],
-  ];
+  ] as const;
   return (
     <section class="panel desk-ticket" aria-labelledby="desk-ticket">
       <header class="panel-head">
         <h2 id="desk-ticket" tabIndex={-1}>
           {t.ticket(ticket.id)}
         </h2>
-        <LeaseTime expiresMs={held.expiresMs} />
+        <dl class="desk-facts">
+          {facts.map(
+            ([name, value]) =>
+              value !== null && (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>{value}</dd>
+                </div>
+              ),
+          )}
+        </dl>
+        {expiresMs !== undefined && <LeaseTime expiresMs={expiresMs} />}
       </header>
-      {held.changed && (
+      {changed && (
         <p class="note warn" role="status">
           {t.changed}
         </p>
       )}
-      <dl class="desk-facts">
-        {facts.map(
-          ([name, value]) =>
-            value !== null && (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ),
-        )}
-      </dl>
-      <Why ticket={ticket} settings={settings} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the arrow keys */}
-      <section class="desk-body" aria-label={t.content} tabIndex={0}>
-        <Body value={ticket.body} revealed={revealed} />
+      <div class="desk-tools">
+        <Find word={word} setWord={setWord} />
+        <ViewingChoice />
+        <Why ticket={ticket} settings={settings} />
+      </div>
+      <section class="desk-body" aria-label={t.content}>
+        <Body value={ticket.body} revealed={revealed} word={word.trim()} />
       </section>
     </section>
+  );
+}
+
+/** Marks a word in the content; Enter goes from mark to mark. */
+function Find({ word, setWord }: { word: string; setWord: (word: string) => void }) {
+  const t = texts.value.desk;
+  const at = useRef(-1);
+  const go = (event: SubmitEvent) => {
+    event.preventDefault();
+    const marks = document.querySelectorAll('.desk-body mark');
+    at.current = (at.current + 1) % Math.max(1, marks.length);
+    marks[at.current]?.scrollIntoView({ block: 'center' });
+  };
+  return (
+    <form onSubmit={go}>
+      <input
+        type="search"
+        class="desk-find"
+        aria-label={t.find}
+        placeholder={`${t.find} ( / )`}
+        value={word}
+        onInput={(event) => {
+          at.current = -1;
+          setWord(event.currentTarget.value);
+        }}
+      />
+    </form>
+  );
+}
+
+/** How this person sees media on every ticket. */
+function ViewingChoice() {
+  const t = texts.value.desk.viewing;
+  const person = personAt(session.value);
+  const viewing = viewingOf(person);
+  const select = <K extends 'start' | 'size'>(
+    name: K,
+    options: readonly Viewing[K][],
+    words: Record<string, string>,
+  ) => (
+    <label>
+      {t[name]}
+      <select
+        value={viewing[name]}
+        onChange={(event) => setViewing(person, { [name]: event.currentTarget.value as Viewing[K] })}
+      >
+        {options.map((one) => (
+          <option key={one} value={one}>
+            {words[one]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  const box = (name: 'grey' | 'sound') => (
+    <label>
+      <input
+        type="checkbox"
+        checked={viewing[name]}
+        onChange={(event) => setViewing(person, { [name]: event.currentTarget.checked })}
+      />
+      {t[name]}
+    </label>
+  );
+  return (
+    <details class="desk-viewing">
+      <summary>{t.title}</summary>
+      <div>
+        {select('start', STARTS, t.starts)}
+        {select('size', SIZES, t.sizes)}
+        {box('grey')}
+        {box('sound')}
+      </div>
+    </details>
   );
 }

@@ -78,10 +78,6 @@ function Voting({ desk, hold, options, keys }: Props & { keys: Shortcut[] }) {
           event.preventDefault();
           void desk.vote();
         }}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
-          if (event.key === 'Escape' && event.target instanceof HTMLElement) event.target.blur();
-        }}
       >
         <fieldset class="jury-options">
           <legend>{t.choose}</legend>

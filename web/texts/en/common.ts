@@ -36,14 +36,15 @@ export const common = {
     newOn: (id: string) => `Note on ticket ${id}`,
     discard: 'Discard note',
   },
-  lease: { left: 'Lease', hint: 'Renewed while you are active. When it runs out, someone else gets it.' },
+  lease: { left: 'Time left', hint: 'Renewed while you are active. When it runs out, someone else gets it.' },
   keys: {
     title: 'Keyboard',
     everywhere: 'Everywhere',
     onThisPage: 'On this page',
     help: 'Show this help',
     toContent: 'Go to the content',
-    closeDialog: 'Close a dialog',
+    closeDialog: 'Close a dialog, or leave a field',
+    send: 'Send the form that one is in',
   },
   /** By code of the API; what it says itself stands below in the API's own words. */
   problems: {

@@ -37,14 +37,15 @@ export const common: Texts['common'] = {
     newOn: (id) => `工单 ${id} 的备注`,
     discard: '放弃备注',
   },
-  lease: { left: '租约', hint: '您操作期间会自动续期；到期后将分配给其他人。' },
+  lease: { left: '剩余时间', hint: '您操作期间会自动续期；到期后将分配给其他人。' },
   keys: {
     title: '键盘',
     everywhere: '所有页面',
     onThisPage: '本页',
     help: '显示此帮助',
     toContent: '转到内容',
-    closeDialog: '关闭对话框',
+    closeDialog: '关闭对话框，或离开输入框',
+    send: '提交当前表单',
   },
   problems: {
     invalid_request: '有些值不正确。',
