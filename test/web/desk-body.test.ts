@@ -73,7 +73,7 @@ test('a hostile body does nothing: markup is text, addresses lead nowhere by the
   await content.getByText('List of 20,000').click();
   await content.getByRole('button', { name: 'Show more (19,900 left)' }).waitFor();
   await keys(page, 'i');
-  await sees(content, 'Image, not loaded: its host is not in DOCKET_IMAGE_HOSTS.');
+  await sees(content, 'Not loaded: its host is not in DOCKET_IMAGE_HOSTS.');
   expect(await seriousFindings(page)).toEqual([]);
   expect(await page.evaluate('window.hacked')).toBeUndefined();
   expect(dialogs).toEqual([]);

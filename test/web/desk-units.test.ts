@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { hostsIn, isAllowed } from '../../web/components/body/allowed.ts';
-import { imageUrl, segmentsOf } from '../../web/components/body/text.ts';
+import { cutAt, mediaOf, segmentsOf } from '../../web/components/body/text.ts';
+import { AT_REST, framedBy, playedBy } from '../../web/components/body/viewing.ts';
 import { type Draft, emptyDraft, read } from '../../web/components/form/draft.ts';
 import { formOf, verdictOf } from '../../web/pages/desk/schema.ts';
+import { toneOf, wordsOf } from '../../web/pages/desk/words.ts';
 import { sidesOf } from '../../web/pages/jury/sides.ts';
 import { en } from '../../web/texts/en.ts';
 
@@ -24,11 +26,22 @@ describe('texts of a body', () => {
     expect(kinds('https://a.example/\u202Egnp')).toEqual(['https://a.example/', 'U+202E×1', 'gnp']);
   });
 
-  test('an image is one by its address or by the name of its field', () => {
-    expect(imageUrl('https://a.example/x.PNG?w=1', '')?.host).toBe('a.example');
-    expect(imageUrl('https://a.example/x', 'avatar')?.host).toBe('a.example');
+  test('an image, a video and a sound are known by their addresses or by the names of their fields', () => {
+    const kinds = ['https://a.example/x.PNG?w=1', 'https://a.example/x.mp4', 'https://a.example/x.ogg'];
+    expect(kinds.map((url) => mediaOf(url, '')?.kind)).toEqual(['image', 'video', 'audio']);
+    expect(['avatar', '视频', 'voice note'].map((name) => mediaOf('https://a.example/x', name)?.kind)).toEqual([
+      ...['image', 'video', 'audio'],
+    ]);
+    expect(mediaOf('https://a.example/x.mp4', 'cover image')?.kind).toBe('video');
     for (const none of ['https://a.example/x', 'x.png', 'javascript:x.png', 'data:image/png;base64,AA'])
-      expect(imageUrl(none, 'text')).toBeNull();
+      expect(mediaOf(none, 'text')).toBeNull();
+  });
+
+  test('what someone looks for is marked in any case, whatever characters it has', () => {
+    expect(cutAt('Spam, spam (c)', 'spam')).toEqual(['', 'Spam', ', ', 'spam', ' (c)']);
+    expect(cutAt('a (c) b', '(c)')).toEqual(['a ', '(c)', ' b']);
+    expect(cutAt('图片违规', '违规')).toEqual(['图片', '违规', '']);
+    expect(cutAt('as it is', '')).toEqual(['as it is']);
   });
 
   test('hosts are allowed as the policy has them', () => {
@@ -126,6 +139,52 @@ describe("a queue's form", () => {
     expect(kindsOf({ $ref: 'https://elsewhere.example/x' })).toEqual(['json']);
     expect(decision({ type: 'boolean' }, { '': 'false' })).toBe(false);
   });
+});
+
+test('S0.8 keys of images: one to the next, larger and smaller, turned, moved, and back as it was', () => {
+  const first = { ...AT_REST, n: 0 };
+  const after = (...keys: string[]) => keys.reduce((view, key) => framedBy(key, view, 3) ?? view, first);
+  expect(after('+', 'ArrowLeft')).toEqual({ ...AT_REST, n: 2 });
+  expect(after('ArrowRight', 'r', 'r').turn).toBe(180);
+  expect(after('+', '+', '-').zoom).toBeCloseTo(1.25);
+  expect(after(...Array.from({ length: 40 }, () => '+')).zoom).toBe(16);
+  expect(after('ArrowUp', 'd')).toMatchObject({ x: -60, y: 60 });
+  expect(after('ArrowUp', 'd', '0')).toEqual(first);
+  expect(framedBy('x', first, 3)).toBeNull();
+});
+
+test('S0.8 keys of a video: play, seek, frames, speed', () => {
+  const at = { paused: true, currentTime: 2, playbackRate: 1 };
+  expect(playedBy('p', at)).toEqual({ paused: false });
+  expect(playedBy('j', at)).toEqual({ currentTime: 0 });
+  expect(playedBy('l', at)).toEqual({ currentTime: 7 });
+  expect(playedBy('.', { ...at, paused: false })).toEqual({ paused: true, currentTime: 2.04 });
+  expect(playedBy('>', at)).toEqual({ playbackRate: 1.5 });
+  expect(playedBy('<', { ...at, playbackRate: 0.25 })).toEqual({ playbackRate: 0.25 });
+  expect(playedBy('1', at)).toBeNull();
+});
+
+test('a decision reads as its form says it, and a verdict looks as what it does', () => {
+  const schema = {
+    ...{ type: 'object', required: ['verdict'] },
+    properties: {
+      verdict: { oneOf: [{ const: 'no', title: 'Reject' }] },
+      tags: { type: 'array', items: { enum: ['spam', 'scam'] } },
+      deep: { type: 'object', properties: { days: { type: 'number' } } },
+      note: { type: 'string' },
+    },
+  };
+  const decision = { verdict: 'no', tags: ['scam'], deep: { days: 3 }, note: 'again' };
+  expect(wordsOf(formOf(schema, en), decision)).toBe('Reject · scam · days: 3 · note: again');
+  expect(wordsOf(formOf({ type: 'boolean' }, en), true)).toBe('Yes');
+  expect(wordsOf(formOf(schema, en), { other: 1 })).toBe('{"other":1}');
+  const options = [
+    ['{"verdict":"approve"}', 'In order'],
+    ['"x"', '拒绝'],
+    ['"keep"', 'keep'],
+    ['1', 'Severe'],
+  ] as const;
+  expect(options.map(toneOf)).toEqual(['good', 'bad', 'good', 'open']);
 });
 
 test('both sides of a case are found by the options of its court, or as a list', () => {

@@ -81,7 +81,9 @@ test('a decision is undone before it is sent, and decided anew', async () => {
 test('a decision is sent by itself when it can no longer be undone', async () => {
   const page = await desk('late');
   await keys(page, '3');
-  await sees(page, 'If you close this tab before, it is sent at once');
+  const pending = page.getByRole('region', { name: 'Decided, not sent yet' });
+  await sees(pending, 'Unsure', 'late-0', /Sent in \d s/);
+  await page.getByTitle('If you close this tab before, it is sent at once').waitFor();
   expect((await ticket(api, 'late-0')).state).toBe('held');
   await isDecided('late-0');
   await sees(page, 'The queue is empty.');

@@ -21,6 +21,7 @@ const POLICY = [
   "connect-src 'self'",
   "font-src 'self'",
   "img-src 'self' images.example.com https://*.cdn.example.com",
+  "media-src 'self' images.example.com https://*.cdn.example.com",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",

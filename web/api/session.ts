@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { components } from '../../clients/typescript/src/openapi.ts';
 import type { PageRoute, Role } from '../routes.ts';
-import { isUnsaved } from '../unsaved.ts';
+import { isUnsaved, unsent } from '../unsaved.ts';
 
 export type Session = components['schemas']['Session'];
 
@@ -10,7 +10,7 @@ export const session = signal<Session | null | undefined>(undefined);
 
 /** The API asks for a key. As long as something is unsaved its page stays: who signs in in another tab can save it then. */
 export const signedOut = () => {
-  if (!isUnsaved()) session.value = null;
+  if (!isUnsaved() && unsent.size === 0) session.value = null;
 };
 
 /** Whether the session sees a page. */

@@ -19,8 +19,14 @@ export async function signIn(key: string): Promise<void> {
   session.value = await data(api.POST('/v1/session', { body: { key } }));
 }
 
+/** What has to be done with the session before it ends, such as sending what waits. */
+export const beforeSignOut = new Set<() => Promise<void>>();
+const TIMEOUT_MS = 3_000;
+
 /** @throws CallError when the session may go on */
 export async function signOut(): Promise<void> {
+  const late = new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS));
+  await Promise.race([late, Promise.allSettled([...beforeSignOut].map((work) => work()))]);
   try {
     await data(api.DELETE('/v1/session'));
   } catch (error) {

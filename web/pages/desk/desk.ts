@@ -2,8 +2,10 @@ import { signal } from '@preact/signals';
 import { data, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { isPassing, type Problem, problemOf } from '../../api/problem.ts';
+import { beforeSignOut } from '../../api/signing.ts';
 import type { StreamEvent } from '../../api/stream.ts';
 import { lastActivity } from '../../components/activity.ts';
+import { unsent } from '../../unsaved.ts';
 import { type Calls, causeOf } from './calls.ts';
 import { Drafts } from './drafts.ts';
 import * as steps from './shelf.ts';
@@ -32,18 +34,16 @@ export class Desk {
   /** As the queue's settings say. */
   maxHeld = 1;
   readonly #calls: Calls;
-  readonly #undoMs: number;
   readonly #busy = new Set<string>();
-  #timers: ReturnType<typeof setInterval>[] = [];
+  #timer: ReturnType<typeof setInterval> | undefined;
   #sendTimer: ReturnType<typeof setTimeout> | undefined;
   #claiming: AbortController | undefined;
   #closed = false;
   #filling = false;
 
-  constructor(calls: Calls, undoMs = UNDO_MS) {
+  constructor(calls: Calls) {
     this.#calls = calls;
     this.drafts = new Drafts(calls, () => this.shelf.value);
-    this.#undoMs = undoMs;
   }
 
   /** Begins to claim. @returns what ends it */
@@ -55,9 +55,12 @@ export class Desk {
     addEventListener('pagehide', () => this.#close(), listening);
     // the browser's Back may bring the page as it was, with tickets that it has given back
     addEventListener('pageshow', ({ persisted }) => persisted && location.reload(), listening);
-    this.#timers = [setInterval(() => this.#tick(), TICK_MS)];
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    const stop = () => this.stop();
+    beforeSignOut.add(stop);
     void this.fill();
     return () => {
+      beforeSignOut.delete(stop);
       listening.abort();
       this.#close();
     };
@@ -68,12 +71,13 @@ export class Desk {
    * have filled in is kept.
    */
   #close(): void {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#timer);
     this.#closed = true;
     this.#claiming?.abort();
-    this.sendNow();
+    void this.sendNow();
     this.#giveBack(this.shelf.value.ready);
     void this.drafts.save();
+    unsent.delete(this.drafts);
   }
 
   #giveBack(unseen: readonly Held[]): void {
@@ -125,11 +129,12 @@ export class Desk {
     const { current, pending } = this.shelf.value;
     if (!current) return;
     const { server, local } = now();
-    const waitMs = Math.max(0, Math.min(this.#undoMs, current.expiresMs - server - MARGIN_MS));
+    const waitMs = Math.max(0, Math.min(UNDO_MS, current.expiresMs - server - MARGIN_MS));
     clearTimeout(this.#sendTimer);
     this.shelf.value = steps.decide(this.shelf.value, decision, local + waitMs, local);
+    unsent.add(this);
     if (pending) void this.#send(pending);
-    this.#sendTimer = setTimeout(() => this.sendNow(), waitMs);
+    this.#sendTimer = setTimeout(() => void this.sendNow(), waitMs);
     void this.fill();
   }
 
@@ -138,12 +143,12 @@ export class Desk {
     this.shelf.value = steps.undo(this.shelf.value);
   }
 
-  sendNow(): void {
+  async sendNow(): Promise<void> {
     clearTimeout(this.#sendTimer);
     const { pending } = this.shelf.value;
     if (!pending) return;
     this.shelf.value = steps.startSending(this.shelf.value);
-    void this.#send(pending);
+    await this.#send(pending);
   }
 
   async #send(pending: Pending): Promise<void> {
@@ -166,6 +171,7 @@ export class Desk {
       if (cause) this.#lose(id, cause, decision);
       else this.shelf.value = steps.recallRefused(this.shelf.value, held, problem);
     }
+    if (!steps.isSending(this.shelf.value)) unsent.delete(this);
     void this.fill();
   }
 
@@ -191,12 +197,12 @@ export class Desk {
   async stop(): Promise<void> {
     this.#closed = true;
     this.#claiming?.abort();
-    this.sendNow();
+    const sent = this.sendNow();
     await this.drafts.save();
     const { current, ready } = this.shelf.value;
     const all = [...(current ? [current] : []), ...ready];
     this.shelf.value = { ...this.shelf.value, current: null, ready: [] };
-    await Promise.all(all.map((held) => this.#calls.release(held, {}).catch(() => {})));
+    await Promise.all([sent, ...all.map((held) => this.#calls.release(held, {}).catch(() => {}))]);
   }
 
   async #leave(call: (held: Held) => Promise<unknown>): Promise<boolean> {

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import type { Schemas } from '../../api/client.ts';
 import { isPassing, problemOf } from '../../api/problem.ts';
 import { asDraft, type Draft } from '../../components/form/draft.ts';
+import { unsent } from '../../unsaved.ts';
 import type { Calls } from './calls.ts';
 import { has, type Shelf } from './shelf.ts';
 
@@ -24,6 +25,7 @@ export class Drafts {
   fillIn(id: string, draft: Draft): void {
     this.of.value = { ...this.of.value, [id]: draft };
     this.#unsaved.add(id);
+    unsent.add(this);
     this.#saveLater();
   }
 
@@ -44,11 +46,13 @@ export class Drafts {
     const saving = held.map(async (one) => {
       const { id } = one.ticket;
       await this.#calls.keep(one, this.of.value[id]).catch((error: unknown) => {
-        if (isPassing(problemOf(error))) this.#unsaved.add(id);
+        const problem = problemOf(error);
+        if (isPassing(problem) || problem.code === 'unauthenticated') this.#unsaved.add(id);
       });
     });
     await Promise.all(saving);
     this.#timer = undefined;
+    if (this.#unsaved.size === 0) unsent.delete(this);
     if ([...this.#unsaved].some((id) => has(this.#shelf(), id))) this.#saveLater();
   }
 

@@ -28,6 +28,7 @@ import { skills } from './skills.ts';
 import { LateNotes, LostNote, PendingNote } from './states.tsx';
 import { secondsEach } from './tally.ts';
 import { TicketView } from './ticket.tsx';
+import { useWindows } from './windows.ts';
 
 const SETTINGS_MS = 30_000;
 
@@ -54,7 +55,7 @@ export function DeskPage() {
       </Page>
     );
   const who = { queue, reviewer, skills: [...skills.value] };
-  return <Work key={`${queue} ${reviewer}`} settings={settings.data} who={who} />;
+  return <Place key={`${queue} ${reviewer}`} settings={settings.data} who={who} />;
 }
 
 interface Who {
@@ -63,7 +64,35 @@ interface Who {
   skills: string[];
 }
 
-function Work({ settings, who }: { settings: Schemas['Queue']; who: Who }) {
+interface WorkProps {
+  settings: Schemas['Queue'];
+  who: Who;
+}
+
+/** The window that works, or one that follows it. */
+function Place({ settings, who }: WorkProps) {
+  const [shown, show] = useState<Schemas['HandedTicket'] | null>(null);
+  const { isFirst, followed, takeOver } = useWindows(`${who.queue} ${who.reviewer}`, shown);
+  const t = texts.value.desk;
+  if (isFirst) return <Work settings={settings} who={who} show={show} />;
+  return (
+    <Page title={t.title(who.queue)}>
+      {isFirst === undefined ? (
+        <Loading />
+      ) : (
+        <div class="note warn" role="status">
+          <p>{t.second}</p>
+          <button type="button" onClick={takeOver}>
+            {t.takeOver}
+          </button>
+        </div>
+      )}
+      {followed && <TicketView key={followed.id} ticket={followed} settings={settings} revealed={false} />}
+    </Page>
+  );
+}
+
+function Work({ settings, who, show }: WorkProps & { show: (ticket: Schemas['HandedTicket'] | null) => void }) {
   const t = texts.value.desk;
   const desk = useMemo(() => new Desk(callsOf(who)), []);
   desk.maxHeld = settings.maxHeld ?? 1;
@@ -72,6 +101,7 @@ function Work({ settings, who }: { settings: Schemas['Queue']; who: Who }) {
   useStream({ reviewer: who.reviewer }, { onEvent: (event) => desk.noticed(event), onOpen: () => desk.lookAgain() });
   const shelf = desk.shelf.value;
   const { current, pending, lost } = shelf;
+  useEffect(() => show(current?.ticket ?? null), [current?.ticket]);
   const viewing = viewingOf(who.reviewer);
   const arrived = useArrivals(who.queue, current !== null, viewing.sound);
   const [revealed, setRevealed] = useState<[id: string, is: boolean] | null>(null);

@@ -155,6 +155,9 @@ export function lose(shelf: Shelf, id: string, cause: Cause, decision?: unknown)
 
 export const has = (shelf: Shelf, id: string) => heldOf(shelf).some(({ ticket }) => ticket.id === id);
 
+/** Some decision is not with the server yet. */
+export const isSending = ({ pending, sending }: Shelf) => pending !== null || sending.length > 0;
+
 /** Changes one of what is held, wherever it stands. */
 export function change(shelf: Shelf, id: string, how: (held: Held) => Held): Shelf {
   const one = (held: Held) => (held.ticket.id === id ? how(held) : held);
