@@ -73,7 +73,7 @@ test('S0.4 transfer and resolve: another queue, a decision with its reason', asy
   await confirm(page, 'Transfer', 'Move it to another queue', { 'To the queue': 'second' });
   expect((await ticket(api, 'acts-3')).queue).toBe('second');
   await fact(page, 'Queue').getByText('second').waitFor();
-  await confirm(page, 'Resolve', 'Decide it from outside', { Decision: '{"status": 3}', Reason: 'court order' });
+  await confirm(page, 'Decide', 'Decide this ticket yourself', { Decision: '{"status": 3}', Reason: 'court order' });
   expect(await ticket(api, 'acts-3')).toMatchObject({ decision: { status: 3 }, reason: 'court order' });
 });
 

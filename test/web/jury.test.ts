@@ -43,7 +43,7 @@ test('S2.2 a juror sees both sides side by side, votes with a comment by keys on
   );
   expect(left?.y).toBe(right?.y);
   expect(left!.x + left!.width).toBeLessThanOrEqual(right!.x + 1);
-  await sees(page, '4 of 5 cases left in the window.', '3 of 3 votes left today.');
+  await sees(page, '4 of 5 cases left for now.', '3 of 3 votes left today.');
   await fill(page, { 'Comment (optional)': 'The photo shows it' });
   await keys(page, 'Escape');
   await votesFor(page, '2', 'seller');
@@ -97,7 +97,7 @@ test('S2.4 S2.10 an empty desk says why: the window, the day, the list', async (
     await voted(api, id, token, 'buyer');
   }
   const page = await open('full', 'rita');
-  await sees(page, 'You have seen as many cases as the window allows.', '0 of 1 cases left in the window.');
+  await sees(page, 'You have seen as many cases as you may for now.', '0 of 1 cases left for now.');
   await page.goto(`${api.url}/jury/tired`);
   await sees(page, 'You have cast as many votes as a day allows.', '0 of 1 votes left today.');
   const stranger = await open('full', 'nobody');

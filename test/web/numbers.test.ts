@@ -68,11 +68,11 @@ test('the lines have the colours of the scheme, also after a change of it', asyn
   await region(page, 'Backlog').getByRole('slider').waitFor();
   const has = async (theme: 'light' | 'dark') => isInked(await inkOf(page, 'Backlog', ACCENT[theme]), 0, 1);
   await expect.poll(() => has('light')).toBe(true);
-  await press(page, 'Language and colours');
-  await fill(page, { Colours: 'Dark' });
+  await press(page, 'Language and appearance');
+  await fill(page, { Appearance: 'Dark' });
   await expect.poll(() => has('dark')).toBe(true);
   expect(await has('light')).toBe(false);
-  await fill(page, { Colours: 'As the system' });
+  await fill(page, { Appearance: 'As the system' });
   await expect.poll(() => has('light')).toBe(true);
   await page.emulateMedia({ colorScheme: 'dark' });
   await expect.poll(() => has('dark')).toBe(true);

@@ -34,7 +34,7 @@ test('everything works in Chinese, by the browser’s language or by choice, whi
   await page.getByRole('heading', { name: '概览' }).waitFor();
   await page.getByRole('heading', { name: '审核队列' }).waitFor();
   expect(await page.evaluate('document.documentElement.lang')).toBe('zh-Hans');
-  await press(page, '语言与颜色');
+  await press(page, '语言与外观');
   await fill(page, { 语言: 'English' });
   await page.getByRole('heading', { name: 'Review queues' }).waitFor();
   await page.reload();
@@ -48,8 +48,8 @@ test('colours follow the system, or a choice, which lasts', async () => {
   await page.emulateMedia({ colorScheme: 'light' });
   const light = await background(page);
   expect(light).not.toBe(dark);
-  await press(page, 'Language and colours');
-  await fill(page, { Colours: 'Dark' });
+  await press(page, 'Language and appearance');
+  await fill(page, { Appearance: 'Dark' });
   expect(await background(page)).toBe(dark);
   await page.reload();
   await page.getByRole('heading', { level: 1 }).waitFor();

@@ -37,7 +37,7 @@ test('S4.3 the tasks of a group, by a link: the form says what is shown, and can
 test("S4.1 a task is added by its template's form; what does not match is shown at its field, in the API's words", async () => {
   const page = await browser.open(`${api.url}/tasks`);
   await page.getByRole('link', { name: 'New task' }).click();
-  await fill(page, { Id: 'by-form', For: 'gid_nobody', Start: '2026-01-05T09:00:00', Template: 'visit' });
+  await fill(page, { Id: 'by-form', For: 'gid_nobody', 'Starts at': '2026-01-05T09:00:00', Template: 'visit' });
   const parameters = page.getByRole('group', { name: 'Parameters' });
   await submit(page, { pages: 'many' }, 'Save');
   await sees(page, 'The parameters do not match their template.');
@@ -57,7 +57,7 @@ test('S4.2 a rotating task by its form: its rhythm is asked for, and its occurre
   const page = await browser.open(`${api.url}/tasks/new`);
   await fill(page, { Id: 'round', For: 'gid_couriers' });
   const today = await page.evaluate<string>("new Date().toLocaleDateString('sv')");
-  await fill(page, { Start: `${today}T00:00:00`, Template: 'visit' });
+  await fill(page, { 'Starts at': `${today}T00:00:00`, Template: 'visit' });
   await submit(page, { site: 'c.example', pages: '1', Type: 'Rotating' }, 'Save');
   await sees(page, 'or dailyTime: give one of them');
   await submit(page, { 'Every (minutes)': '480' }, 'Save');

@@ -6,8 +6,6 @@ export interface Column<Row> {
   title: string;
   /** Numbers and durations stand at the right, in digits of one width. */
   numeric?: boolean;
-  /** Left out on narrow screens. */
-  minor?: boolean;
   cell: (row: Row) => ComponentChildren;
 }
 
@@ -21,13 +19,13 @@ interface Props<Row> {
   footer?: ComponentChildren;
 }
 
-/** A table whose first column names the row. Wide ones scroll in their own frame, never the page. */
+/** A table whose first column names the row. Wide ones scroll in their own frame, never the page; on narrow screens rows are cards. */
 export function Table<Row>({ caption, columns, rows, rowKey, footer }: Props<Row>) {
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the arrow keys */}
       <section class="table-frame" aria-label={caption} tabIndex={0}>
-        <table>
+        <table class="cards">
           <thead>
             <tr>
               {columns.map((column) => (
@@ -58,7 +56,7 @@ function Row<R>({ columns: [first, ...others], row }: { columns: readonly Column
         </th>
       )}
       {others.map((column) => (
-        <td key={column.id} class={classOf(column)}>
+        <td key={column.id} class={classOf(column)} data-label={column.title}>
           {column.cell(row)}
         </td>
       ))}
@@ -66,6 +64,4 @@ function Row<R>({ columns: [first, ...others], row }: { columns: readonly Column
   );
 }
 
-function classOf<Row>({ numeric, minor }: Column<Row>): string {
-  return `${numeric ? 'numeric' : ''}${minor ? ' minor' : ''}`.trim();
-}
+const classOf = <Row,>({ numeric }: Column<Row>) => (numeric ? 'numeric' : undefined);

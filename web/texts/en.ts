@@ -7,7 +7,6 @@ import { desk } from './en/desk.ts';
 import { form } from './en/form.ts';
 import { home } from './en/home.ts';
 import { items } from './en/items.ts';
-import { json } from './en/json.ts';
 import { jury } from './en/jury.ts';
 import { keys } from './en/keys.ts';
 import { lists } from './en/lists.ts';
@@ -61,7 +60,6 @@ export const en = {
   form,
   home,
   items,
-  json,
   jury,
   keys,
   lists,

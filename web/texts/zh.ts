@@ -8,7 +8,6 @@ import { desk } from './zh/desk.ts';
 import { form } from './zh/form.ts';
 import { home } from './zh/home.ts';
 import { items } from './zh/items.ts';
-import { json } from './zh/json.ts';
 import { jury } from './zh/jury.ts';
 import { keys } from './zh/keys.ts';
 import { lists } from './zh/lists.ts';
@@ -60,7 +59,6 @@ export const zh: Texts = {
   form,
   home,
   items,
-  json,
   jury,
   keys,
   lists,

@@ -2,10 +2,10 @@ import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { Badge } from '../../components/badge.tsx';
+import { Body } from '../../components/body/body.tsx';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment } from '../../components/format.ts';
-import { Json } from '../../components/json.tsx';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
@@ -53,7 +53,7 @@ function columns(): Column<Entry>[] {
   const more = ({ keyId, requestId, body }: Entry) => (
     <details>
       <summary>{t.shown}</summary>
-      <Json value={{ keyId, requestId, body }} />
+      <Body value={{ keyId, requestId, body }} />
     </details>
   );
   return [
@@ -62,7 +62,7 @@ function columns(): Column<Entry>[] {
     { id: 'operation', title: c.operation, cell: ({ operation }) => <code class="admin-log-call">{operation}</code> },
     { id: 'path', title: c.path, cell: ({ path }) => <a href={changesPath(path)}>{path}</a> },
     { id: 'status', title: c.status, cell: ({ status }) => <Status status={status} /> },
-    { id: 'more', title: c.more, minor: true, cell: more },
+    { id: 'more', title: c.more, cell: more },
   ];
 }
 

@@ -120,17 +120,16 @@ function columnsOf(
   );
   const columns: (Column<Delivery> | false)[] = [
     { id: 'item', title: c.item, cell: item },
-    { id: 'type', title: c.type, minor: true, cell: ({ type }) => <MessageType type={type} /> },
-    { id: 'queue', title: c.queue, minor: true, cell: ({ queue }) => queue ?? '–' },
+    { id: 'type', title: c.type, cell: ({ type }) => <MessageType type={type} /> },
+    { id: 'queue', title: c.queue, cell: ({ queue }) => queue ?? '–' },
     state !== 'delivered' && { id: 'cause', title: c.cause, cell: (row) => <Cause delivery={row} /> },
-    { id: 'attempts', title: c.attempts, numeric: true, minor: true, cell: ({ attempts }) => number(attempts) },
+    { id: 'attempts', title: c.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
     state === 'pending' && { id: 'next', title: c.next, cell: (row) => <NextAttempt at={row.nextAttemptAt} /> },
-    state !== 'pending' && { id: 'updated', title: c.updated, minor: true, cell: (row) => moment(row.updatedAt) },
-    { id: 'url', title: c.url, minor: true, cell: ({ url }) => <code>{url}</code> },
+    state !== 'pending' && { id: 'updated', title: c.updated, cell: (row) => moment(row.updatedAt) },
+    { id: 'url', title: c.url, cell: ({ url }) => <code>{url}</code> },
     mayRedeliver && {
       id: 'again',
       title: c.action,
-      minor: true,
       cell: (row) => <Redeliver {...row} refresh={refresh} />,
     },
   ];

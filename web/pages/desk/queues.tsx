@@ -50,7 +50,7 @@ function Queues() {
   const columns: Column<Row>[] = [
     { id: 'name', title: common.name, cell: (queue) => <QueueLink queue={queue} /> },
     { id: 'waiting', title: t.columns.waiting, numeric: true, cell: ({ stats }) => figure(stats?.waiting) },
-    { id: 'held', title: t.columns.held, numeric: true, minor: true, cell: ({ stats }) => figure(stats?.held) },
+    { id: 'held', title: t.columns.held, numeric: true, cell: ({ stats }) => figure(stats?.held) },
     {
       id: 'oldest',
       title: t.columns.oldest,

@@ -101,7 +101,7 @@ function Votes({ id }: { id: string }) {
     { id: 'option', title: t.option, cell: ({ option }) => option },
     { id: 'counted', title: t.counted, cell: ({ counted }) => (counted ? '✓' : <Badge tone="warn">{t.late}</Badge>) },
     { id: 'comment', title: t.comment, cell: ({ comment }) => <bdi>{comment ?? '–'}</bdi> },
-    { id: 'at', title: t.at, numeric: true, minor: true, cell: ({ at }) => moment(at) },
+    { id: 'at', title: t.at, numeric: true, cell: ({ at }) => moment(at) },
   ];
   return (
     <Listing

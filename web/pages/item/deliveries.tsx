@@ -51,10 +51,10 @@ function columnsOf(kind: DeliveredKind, id: string, refresh: () => void): Column
     { id: 'type', title: c.type, cell: ({ type }) => <MessageType type={type} /> },
     { id: 'state', title: c.state, cell: ({ state }) => <State state={state} /> },
     { id: 'cause', title: c.cause, cell: (delivery) => <Cause delivery={delivery} /> },
-    { id: 'attempts', title: c.attempts, numeric: true, minor: true, cell: ({ attempts }) => number(attempts) },
+    { id: 'attempts', title: c.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
     { id: 'next', title: c.next, cell: ({ nextAttemptAt: at }) => <NextAttempt at={at} /> },
-    { id: 'url', title: c.url, minor: true, cell: ({ url }) => <code>{url}</code> },
-    { id: 'version', title: c.version, numeric: true, minor: true, cell: ({ version }) => number(version) },
+    { id: 'url', title: c.url, cell: ({ url }) => <code>{url}</code> },
+    { id: 'version', title: c.version, numeric: true, cell: ({ version }) => number(version) },
   ];
   if (!mayAct('producer')) return columns;
   const again = ({ n, url }: Delivery) => <Redeliver {...{ kind, itemId: id, n, url, refresh }} />;

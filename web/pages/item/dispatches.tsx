@@ -29,7 +29,7 @@ export function DispatchLog({ taskId }: { taskId: string }) {
       title: t.occurrence,
       cell: ({ occurrence }) => <a href={itemPath('occurrence', `${taskId}/${occurrence}`)}>{moment(occurrence)}</a>,
     },
-    { id: 'result', title: t.result, minor: true, cell: ({ result }) => <bdi>{shortly(result)}</bdi> },
+    { id: 'result', title: t.result, cell: ({ result }) => <bdi>{shortly(result)}</bdi> },
     { id: 'at', title: t.at, numeric: true, cell: ({ at }) => moment(at) },
   ];
   return (

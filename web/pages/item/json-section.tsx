@@ -1,4 +1,4 @@
-import { Json } from '../../components/json.tsx';
+import { Body } from '../../components/body/body.tsx';
 import { Section } from '../../components/page.tsx';
 
 /** A value that the API takes and gives as it is, such as an item's body. */
@@ -6,7 +6,7 @@ export function JsonSection({ title, value }: { title: string; value: unknown })
   return (
     <Section title={title}>
       <div class="panel-body">
-        <Json value={value} />
+        <Body value={value} />
       </div>
     </Section>
   );

@@ -1,9 +1,9 @@
 import type { Schemas } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
+import { Body } from '../../components/body/body.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { moment } from '../../components/format.ts';
-import { Json } from '../../components/json.tsx';
 import { More } from '../../components/more.tsx';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -60,7 +60,7 @@ function Entry({ event: { type, actor, at, data } }: { event: Event }) {
 /** An event's figures in a line; what is deeper as a tree. */
 function Data({ data }: { data: unknown }) {
   if (data === null) return null;
-  if (typeof data !== 'object' || Array.isArray(data)) return <Json value={data} />;
+  if (typeof data !== 'object' || Array.isArray(data)) return <Body value={data} />;
   const entries = Object.entries(data).filter(([, value]) => value !== null);
   const deep = entries.filter(([, value]) => typeof value === 'object');
   const flat = entries.filter(([, value]) => typeof value !== 'object');
@@ -75,7 +75,7 @@ function Data({ data }: { data: unknown }) {
           ))}
         </p>
       )}
-      {deep.length > 0 && <Json value={Object.fromEntries(deep)} />}
+      {deep.length > 0 && <Body value={Object.fromEntries(deep)} />}
     </>
   );
 }

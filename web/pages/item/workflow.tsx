@@ -2,9 +2,9 @@ import { useLater } from '../../api/again.ts';
 import type { Schemas } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
 import { useResource } from '../../api/resource.ts';
+import { Body } from '../../components/body/body.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
-import { Json } from '../../components/json.tsx';
 import { Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
 import { When } from '../../components/when.tsx';
@@ -54,7 +54,7 @@ function Answer({ answer: { workflowId, runId, status, snapshot } }: { answer: S
       />
       {Object.keys(more).length > 0 && (
         <div class="panel-body">
-          <Json value={more} />
+          <Body value={more} />
         </div>
       )}
     </>

@@ -110,12 +110,11 @@ function Courts() {
       cell: ({ name }) => <a href={`/jury/${encodeURIComponent(name)}`}>{name}</a>,
     },
     { id: 'mode', title: t.columns.mode, cell: ({ mode }) => t.modes[mode ?? 'claim'] },
-    { id: 'window', title: t.columns.window, minor: true, cell: window },
+    { id: 'window', title: t.columns.window, cell: window },
     {
       id: 'day',
       title: t.columns.day,
       numeric: true,
-      minor: true,
       cell: ({ votesPerDay }) => ((votesPerDay ?? null) === null ? '–' : number(votesPerDay ?? 0)),
     },
   ];

@@ -46,10 +46,10 @@ function columns(refresh: () => void): Column<Key>[] {
     { id: 'name', title: common.name, cell: ({ name }) => name },
     { id: 'role', title: c.role, cell: ({ role }) => role },
     { id: 'state', title: common.state, cell: (key) => <State of={key} /> },
-    { id: 'subject', title: c.subject, minor: true, cell: ({ subject }) => subject ?? '–' },
-    { id: 'queues', title: c.queues, minor: true, cell: ({ queues }) => queues?.join(', ') ?? t.all },
-    { id: 'ends', title: c.ends, minor: true, cell: ({ expiresAt }) => (expiresAt ? moment(expiresAt) : t.never) },
-    { id: 'made', title: c.made, minor: true, cell: ({ createdAt }) => moment(createdAt) },
+    { id: 'subject', title: c.subject, cell: ({ subject }) => subject ?? '–' },
+    { id: 'queues', title: c.queues, cell: ({ queues }) => queues?.join(', ') ?? t.all },
+    { id: 'ends', title: c.ends, cell: ({ expiresAt }) => (expiresAt ? moment(expiresAt) : t.never) },
+    { id: 'made', title: c.made, cell: ({ createdAt }) => moment(createdAt) },
     { id: 'revoke', title: c.actions, numeric: true, cell: (key) => <Revoke of={key} refresh={refresh} /> },
   ];
 }

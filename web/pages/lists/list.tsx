@@ -73,10 +73,9 @@ function columnsOf(kind: ListKind, fixedQueue: boolean): Column<Row>[] {
       id: 'figure',
       title: kind === 'case' ? f.votesLeft : f.priority,
       numeric: true,
-      minor: !fixedQueue,
       cell: ({ figure }) => number(figure),
     },
-    { id: 'created', title: f.createdAt, numeric: true, minor: true, cell: ({ createdAt }) => moment(createdAt) },
+    { id: 'created', title: f.createdAt, numeric: true, cell: ({ createdAt }) => moment(createdAt) },
   ];
   return columns.filter((column) => column !== false);
 }

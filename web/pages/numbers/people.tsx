@@ -87,7 +87,7 @@ function reviewerColumns(queue: string): Column<Reviewer>[] {
     { id: 'decisions', title: c.decisions, numeric: true, cell: (r) => count(r.decisions) },
     { id: 'median', title: c.median, numeric: true, cell: (r) => spent(r.medianHandlingSeconds) },
     { id: 'skips', title: c.skips, numeric: true, cell: (r) => count(r.skips) },
-    { id: 'releases', title: c.releases, numeric: true, minor: true, cell: (r) => count(r.releases) },
+    { id: 'releases', title: c.releases, numeric: true, cell: (r) => count(r.releases) },
     { id: 'expiries', title: c.expiries, numeric: true, cell: (r) => count(r.expiries) },
   ];
 }
@@ -106,8 +106,8 @@ function jurorColumns(): Column<Juror>[] {
       numeric: true,
       cell: (j) => (j.agreement === null ? '–' : percent(j.agreement)),
     },
-    { id: 'judged', title: c.judged, numeric: true, minor: true, cell: (j) => of(j.agreed, j.judged) },
+    { id: 'judged', title: c.judged, numeric: true, cell: (j) => of(j.agreed, j.judged) },
     { id: 'gold', title: c.gold, numeric: true, cell: (j) => (j.gold ? of(j.gold.agreed, j.gold.judged) : '–') },
-    { id: 'median', title: c.median, numeric: true, minor: true, cell: (j) => spent(j.medianHandlingSeconds) },
+    { id: 'median', title: c.median, numeric: true, cell: (j) => spent(j.medianHandlingSeconds) },
   ];
 }

@@ -2,8 +2,8 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
+import { Body } from '../../components/body/body.tsx';
 import { moment, number } from '../../components/format.ts';
-import { Json } from '../../components/json.tsx';
 import { Listing } from '../../components/listing.tsx';
 import type { Column } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -55,11 +55,10 @@ function columns(): Column<Line>[] {
     {
       id: 'audit',
       title: c.auditTime,
-      minor: true,
       cell: ({ auditTime }) => (auditTime === null ? '–' : moment(auditTime)),
     },
-    { id: 'received', title: c.received, minor: true, cell: ({ receivedAt }) => moment(receivedAt) },
-    { id: 'callback', title: c.callback, minor: true, cell: ({ callbackId }) => <code>{callbackId ?? '–'}</code> },
+    { id: 'received', title: c.received, cell: ({ receivedAt }) => moment(receivedAt) },
+    { id: 'callback', title: c.callback, cell: ({ callbackId }) => <code>{callbackId ?? '–'}</code> },
   ];
 }
 
@@ -79,9 +78,9 @@ function Change({ line: { kind, targetId, status, outcome, before, after } }: { 
         <summary class="muted">{t.beforeAfter}</summary>
         <div class="reviews-both">
           <h3>{t.before}</h3>
-          <Json value={before} />
+          <Body value={before} />
           <h3>{t.after}</h3>
-          <Json value={after} />
+          <Body value={after} />
         </div>
       </details>
     </>

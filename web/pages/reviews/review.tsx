@@ -2,10 +2,10 @@ import { useRoute } from 'preact-iso';
 import { api, data } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
 import { useResource } from '../../api/resource.ts';
+import { Body } from '../../components/body/body.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { number } from '../../components/format.ts';
-import { Json } from '../../components/json.tsx';
 import { useShortcuts } from '../../components/keys.ts';
 import { Page, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
@@ -58,7 +58,7 @@ function OneReview({ id }: { id: string }) {
               />
               {body !== null && (
                 <div class="panel-body">
-                  <Json value={body} />
+                  <Body value={body} />
                 </div>
               )}
             </Section>

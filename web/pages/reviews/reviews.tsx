@@ -69,7 +69,7 @@ function columns(): Column<Review>[] {
     { id: 'status', title: c.status, numeric: true, cell: ({ status }) => number(status) },
     { id: 'pictures', title: c.pictures, numeric: true, cell: ({ pictures }) => number(pictures.length) },
     { id: 'replies', title: c.replies, numeric: true, cell: ({ replies }) => number(replies.length) },
-    { id: 'updated', title: c.updated, numeric: true, minor: true, cell: ({ updatedAt }) => moment(updatedAt) },
+    { id: 'updated', title: c.updated, numeric: true, cell: ({ updatedAt }) => moment(updatedAt) },
   ];
 }
 

@@ -92,9 +92,9 @@ function columns(refresh: () => void): Column<Schedule>[] {
   return [
     { id: 'name', title: common.name, cell: ({ name }) => name },
     { id: 'rhythm', title: c.rhythm, cell: rhythm },
-    { id: 'zone', title: c.zone, minor: true, cell: ({ timezone }) => timezone },
-    { id: 'priority', title: c.priority, numeric: true, minor: true, cell: ({ priority }) => number(priority) },
-    { id: 'changed', title: c.changed, minor: true, cell: ({ updatedAt }) => moment(updatedAt) },
+    { id: 'zone', title: c.zone, cell: ({ timezone }) => timezone },
+    { id: 'priority', title: c.priority, numeric: true, cell: ({ priority }) => number(priority) },
+    { id: 'changed', title: c.changed, cell: ({ updatedAt }) => moment(updatedAt) },
     {
       id: 'actions',
       title: c.actions,

@@ -46,8 +46,8 @@ function Queues() {
   const columns: Column<Schemas['Queue']>[] = [
     named('queues'),
     { id: 'lease', title: t.lease, numeric: true, cell: (q) => span(q.leaseSeconds ?? 0) },
-    { id: 'held', title: queueSettings.maxHeld[0], numeric: true, minor: true, cell: (q) => number(q.maxHeld ?? 1) },
-    { id: 'changed', title: t.changed, numeric: true, minor: true, cell: (q) => moment(q.updatedAt) },
+    { id: 'held', title: queueSettings.maxHeld[0], numeric: true, cell: (q) => number(q.maxHeld ?? 1) },
+    { id: 'changed', title: t.changed, numeric: true, cell: (q) => moment(q.updatedAt) },
   ];
   const add = <NewOne label={t.newQueue} folder="queues" hint={t.newName} />;
   return <Listing title={t.queues} list={list} columns={columns} empty={t.noQueues} rowKey={byName} actions={add} />;
@@ -59,7 +59,7 @@ function Topics() {
   const columns: Column<Schemas['Topic']>[] = [
     named('topics'),
     { id: 'attempts', title: t.attempts, numeric: true, cell: ({ maxAttempts: n }) => (n ? number(n) : '–') },
-    { id: 'push', title: topicSettings.push[0], minor: true, cell: ({ push }) => push?.url ?? common.none },
+    { id: 'push', title: topicSettings.push[0], cell: ({ push }) => push?.url ?? common.none },
     {
       id: 'schedules',
       title: t.schedules,
@@ -81,8 +81,8 @@ function Courts() {
   const columns: Column<Schemas['Court']>[] = [
     named('courts'),
     { id: 'votes', title: t.votes, numeric: true, cell: (c) => number(c.votesToWin ?? 0) },
-    { id: 'mode', title: courtSettings.mode[0], minor: true, cell: ({ mode = 'claim' }) => modes[mode] ?? mode },
-    { id: 'changed', title: t.changed, numeric: true, minor: true, cell: (c) => moment(c.updatedAt) },
+    { id: 'mode', title: courtSettings.mode[0], cell: ({ mode = 'claim' }) => modes[mode] ?? mode },
+    { id: 'changed', title: t.changed, numeric: true, cell: (c) => moment(c.updatedAt) },
   ];
   const add = <NewOne label={t.newCourt} folder="courts" hint={t.newName} />;
   return <Listing title={t.courts} list={list} columns={columns} empty={t.noCourts} rowKey={byName} actions={add} />;

@@ -131,10 +131,10 @@ function Day({ of, entries }: { of: Date; entries: Entry[] }) {
       title: common.state,
       cell: ({ of: { state } }) => <Badge tone={TONES[state]}>{t.states[state]}</Badge>,
     },
-    { id: 'executor', title: c.executor, minor: true, cell: ({ task }) => task.executor },
-    { id: 'left', title: c.left, numeric: true, minor: true, cell: (e) => number(e.of.stock) },
-    { id: 'out', title: c.out, numeric: true, minor: true, cell: (e) => number(e.of.dispatched) },
-    { id: 'done', title: c.done, numeric: true, minor: true, cell: (e) => number(e.of.completed) },
+    { id: 'executor', title: c.executor, cell: ({ task }) => task.executor },
+    { id: 'left', title: c.left, numeric: true, cell: (e) => number(e.of.stock) },
+    { id: 'out', title: c.out, numeric: true, cell: (e) => number(e.of.dispatched) },
+    { id: 'done', title: c.done, numeric: true, cell: (e) => number(e.of.completed) },
   ];
   return (
     <Section title={title}>

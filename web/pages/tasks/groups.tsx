@@ -30,7 +30,7 @@ export function TaskGroups() {
       cell: ({ id }) => <a href={`/tasks/groups/${encodeURIComponent(id)}`}>{id}</a>,
     },
     { id: 'size', title: t.size, numeric: true, cell: ({ size }) => number(size) },
-    { id: 'changed', title: t.changed, numeric: true, minor: true, cell: ({ updatedAt }) => moment(updatedAt) },
+    { id: 'changed', title: t.changed, numeric: true, cell: ({ updatedAt }) => moment(updatedAt) },
   ];
   return (
     <Page title={t.groups} actions={mayAct('producer') && <NewGroup />}>

@@ -65,8 +65,8 @@ function columns(): Column<Line>[] {
       title: t.task,
       cell: ({ taskId }) => <a href={`/tasks/edit/${encodeURIComponent(taskId)}`}>{taskId}</a>,
     },
-    { id: 'occurrence', title: t.occurrence, minor: true, cell: ({ occurrence }) => moment(occurrence) },
-    { id: 'result', title: t.result, minor: true, cell: result },
-    { id: 'logId', title: t.logId, minor: true, cell: ({ logId }) => <code>{logId}</code> },
+    { id: 'occurrence', title: t.occurrence, cell: ({ occurrence }) => moment(occurrence) },
+    { id: 'result', title: t.result, cell: result },
+    { id: 'logId', title: t.logId, cell: ({ logId }) => <code>{logId}</code> },
   ];
 }

@@ -67,9 +67,9 @@ function columns(): Column<Task>[] {
     { id: 'task', title: c.task, cell: ({ id }) => <a href={`/tasks/edit/${encodeURIComponent(id)}`}>{id}</a> },
     { id: 'rhythm', title: c.rhythm, cell: rhythm },
     { id: 'executor', title: c.executor, cell: ({ executor }) => executor },
-    { id: 'template', title: c.template, minor: true, cell: ({ templateId }) => templateId },
-    { id: 'start', title: c.start, minor: true, cell: ({ startTime }) => moment(startTime) },
-    { id: 'times', title: c.times, numeric: true, minor: true, cell: ({ dispatchTimes }) => number(dispatchTimes) },
+    { id: 'template', title: c.template, cell: ({ templateId }) => templateId },
+    { id: 'start', title: c.start, cell: ({ startTime }) => moment(startTime) },
+    { id: 'times', title: c.times, numeric: true, cell: ({ dispatchTimes }) => number(dispatchTimes) },
   ];
 }
 

@@ -43,7 +43,7 @@ function columns(refresh: () => void): Column<Template>[] {
     `${name}: ${tasks.form.param(tasks.form.types4[type], required)}`;
   return [
     { id: 'id', title: t.templateId[0], cell: ({ id }) => id },
-    { id: 'name', title: common.name, minor: true, cell: ({ name }) => name },
+    { id: 'name', title: common.name, cell: ({ name }) => name },
     {
       id: 'params',
       title: t.params[0],

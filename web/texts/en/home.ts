@@ -32,7 +32,7 @@ export const home = {
     temporal: 'Temporal',
     workers: 'Workers',
     behind: 'Publishing behind by',
-    handover: 'Wait until claimed, p99 of 5 min',
+    handover: '99 of 100 claimed within (last 5 min)',
     pending: 'Oldest pending delivery',
     failed: 'Failed deliveries',
     parked: 'Parked items',

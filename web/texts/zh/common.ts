@@ -18,7 +18,7 @@ export const common: Texts['common'] = {
   copied: '已复制',
   openInNewTab: '在新标签页中打开',
   requestId: '请求编号',
-  units: { d: '天', h: '小时', m: '分', s: '秒' },
+  units: { d: '天', h: '小时', m: '分钟', s: '秒' },
   person: {
     title: '由谁来工作？',
     name: '名称',

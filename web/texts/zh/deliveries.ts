@@ -12,7 +12,7 @@ export const deliveries: Texts['deliveries'] = {
   state: '状态',
   kind: '类型',
   allKinds: '所有类型',
-  queue: '队列、主题或众裁庭',
+  queue: '队列、主题或评审庭',
   host: '接收方主机',
   hostHint: '非默认端口时需带端口',
   show: '筛选',

@@ -7,12 +7,12 @@ export const home: Texts['home'] = {
   system: '系统',
   queues: '审核队列',
   topics: '作业主题',
-  courts: '众裁庭',
+  courts: '评审庭',
   groups: '用户组',
   none: {
     ticket: '还没有队列。加入第一张工单时会自动创建。',
     job: '还没有主题。加入第一个作业时会自动创建。',
-    case: '还没有众裁庭。管理员可在设置中创建。',
+    case: '还没有评审庭。管理员可在设置中创建。',
     task: '还没有用户组。用户组供成员拉取任务使用。',
   },
   columns: {
@@ -29,7 +29,7 @@ export const home: Texts['home'] = {
     temporal: 'Temporal',
     workers: '工作进程',
     behind: '发布滞后',
-    handover: '领取前等待 p99（5 分钟内）',
+    handover: '99% 的领取等待不超过（近 5 分钟）',
     pending: '最早的待投递项',
     failed: '投递失败',
     parked: '停滞项',

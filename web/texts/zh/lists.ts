@@ -2,7 +2,7 @@ import type { Texts } from '../en.ts';
 
 export const lists: Texts['lists'] = {
   kinds: { ticket: '工单', job: '作业', case: '案件' },
-  queueOf: { ticket: '队列', job: '主题', case: '众裁庭' },
+  queueOf: { ticket: '队列', job: '主题', case: '评审庭' },
   foundKinds: { ticket: '工单', job: '作业', case: '案件', occurrence: '任务场次', task: '任务', review: '评价' },
   byId: '按编号',
   byFilter: '按状态、队列、人员和时间',
