@@ -145,7 +145,7 @@ test('S3.7 S4.1 a schedule and a task that are half typed are not lost by Escape
   await fill(page, { Id: 'half' });
   await link(page, 'Overview');
   await answer(page, 'Keep editing');
-  await submit(page, { For: 'uid_ann', Start: '2030-01-05T09:00:00', Template: 'plain' }, 'Save');
+  await submit(page, { For: 'uid_ann', 'Starts at': '2030-01-05T09:00:00', Template: 'plain' }, 'Save');
   await sees(page, 'Task half is added.');
   await link(page, 'Overview');
   await title(page, 'Overview');

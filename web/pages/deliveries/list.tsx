@@ -127,11 +127,7 @@ function columnsOf(
     state === 'pending' && { id: 'next', title: c.next, cell: (row) => <NextAttempt at={row.nextAttemptAt} /> },
     state !== 'pending' && { id: 'updated', title: c.updated, cell: (row) => moment(row.updatedAt) },
     { id: 'url', title: c.url, cell: ({ url }) => <code>{url}</code> },
-    mayRedeliver && {
-      id: 'again',
-      title: c.action,
-      cell: (row) => <Redeliver {...row} refresh={refresh} />,
-    },
+    mayRedeliver && { id: 'again', title: c.action, cell: (row) => <Redeliver {...row} refresh={refresh} /> },
   ];
   return columns.filter((column) => column !== false);
 }

@@ -64,10 +64,7 @@ export const sources: Record<ItemKind, Source> = {
     kind: 'task',
     events: (id, cursor, signal) =>
       data(
-        api.GET('/v1/tasks/{id}/occurrences/{occurrence}/events', {
-          params: ofOccurrence(id, EVENTS, cursor),
-          signal,
-        }),
+        api.GET('/v1/tasks/{id}/occurrences/{occurrence}/events', { params: ofOccurrence(id, EVENTS, cursor), signal }),
       ),
     workflow: (id, signal) =>
       data(api.GET('/v1/tasks/{id}/occurrences/{occurrence}/workflow', { params: { path: partsOf(id) }, signal })),

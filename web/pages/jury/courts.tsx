@@ -104,11 +104,7 @@ function Courts() {
   const window = ({ window }: Schemas['Court']) =>
     window ? t.windowOf(number(window.cases), span(window.seconds)) : '–';
   const columns: Column<Schemas['Court']>[] = [
-    {
-      id: 'name',
-      title: common.name,
-      cell: ({ name }) => <a href={`/jury/${encodeURIComponent(name)}`}>{name}</a>,
-    },
+    { id: 'name', title: common.name, cell: ({ name }) => <a href={`/jury/${encodeURIComponent(name)}`}>{name}</a> },
     { id: 'mode', title: t.columns.mode, cell: ({ mode }) => t.modes[mode ?? 'claim'] },
     { id: 'window', title: t.columns.window, cell: window },
     {

@@ -49,11 +49,7 @@ const LOOKS: Partial<Record<Name, Look>> = {
 };
 const PLAIN: Look = { ink: '--accent', dash: SOLID };
 
-const line = (name: Name, state?: string): Candidate => ({
-  name,
-  look: LOOKS[name] ?? PLAIN,
-  ...(state && { state }),
-});
+const line = (name: Name, state?: string): Candidate => ({ name, look: LOOKS[name] ?? PLAIN, ...(state && { state }) });
 const rare = (name: Name, state: string): Candidate => ({ ...line(name, state), rare: true });
 
 const BACKLOG: Record<FigureKind, Candidate[]> = {

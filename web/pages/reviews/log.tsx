@@ -52,11 +52,7 @@ function columns(): Column<Line>[] {
       ),
     },
     { id: 'change', title: c.change, cell: (line) => <Change line={line} /> },
-    {
-      id: 'audit',
-      title: c.auditTime,
-      cell: ({ auditTime }) => (auditTime === null ? '–' : moment(auditTime)),
-    },
+    { id: 'audit', title: c.auditTime, cell: ({ auditTime }) => (auditTime === null ? '–' : moment(auditTime)) },
     { id: 'received', title: c.received, cell: ({ receivedAt }) => moment(receivedAt) },
     { id: 'callback', title: c.callback, cell: ({ callbackId }) => <code>{callbackId ?? '–'}</code> },
   ];

@@ -24,11 +24,7 @@ export function TaskGroups() {
     return data(api.GET('/v1/groups', { params: { query }, signal }));
   }, []);
   const columns: Column<Schemas['GroupSummary']>[] = [
-    {
-      id: 'name',
-      title: common.name,
-      cell: ({ id }) => <a href={`/tasks/groups/${encodeURIComponent(id)}`}>{id}</a>,
-    },
+    { id: 'name', title: common.name, cell: ({ id }) => <a href={`/tasks/groups/${encodeURIComponent(id)}`}>{id}</a> },
     { id: 'size', title: t.size, numeric: true, cell: ({ size }) => number(size) },
     { id: 'changed', title: t.changed, numeric: true, cell: ({ updatedAt }) => moment(updatedAt) },
   ];

@@ -8,12 +8,5 @@ export const adminLog = {
   shown: 'Show',
   unknown: 'not known',
   changes: 'Changes',
-  columns: {
-    at: 'When',
-    actor: 'Who',
-    operation: 'What',
-    path: 'Path',
-    status: 'Answer',
-    more: 'Details',
-  },
+  columns: { at: 'When', actor: 'Who', operation: 'What', path: 'Path', status: 'Answer', more: 'Details' },
 };

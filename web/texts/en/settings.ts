@@ -98,10 +98,7 @@ export const topicSettings = {
   ids: said('Ids', 'What an add does when the job of its id is over.'),
   idsOnce: { reuse: 'The job runs again', once: 'It is refused' },
   workflow: said('Workflows', 'Which jobs have a workflow of their own in Temporal.'),
-  workflows: {
-    always: 'All jobs',
-    'when-needed': 'Only those that wait longer than a second, retry or call back',
-  },
+  workflows: { always: 'All jobs', 'when-needed': 'Only those that wait longer than a second, retry or call back' },
   push: said('Push', 'Jobs are POSTed to an address instead of waiting to be popped.'),
   concurrency: said('At once', 'How many jobs are pushed at the same time, 1 to 1000.'),
 };

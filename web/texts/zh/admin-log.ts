@@ -7,12 +7,5 @@ export const adminLog: Texts['adminLog'] = {
   shown: '显示',
   unknown: '未知',
   changes: '更改记录',
-  columns: {
-    at: '时间',
-    actor: '操作人',
-    operation: '操作',
-    path: '路径',
-    status: '响应',
-    more: '详情',
-  },
+  columns: { at: '时间', actor: '操作人', operation: '操作', path: '路径', status: '响应', more: '详情' },
 };

@@ -20,12 +20,7 @@ export const form: Texts['form'] = {
     json: '不是有效的 JSON。',
     moment: '必须是日期和时间。',
   },
-  unsaved: {
-    title: '不保存就离开？',
-    lost: '您在此处的更改尚未保存，离开后将丢失。',
-    stay: '继续编辑',
-    leave: '放弃',
-  },
+  unsaved: { title: '不保存就离开？', lost: '您在此处的更改尚未保存，离开后将丢失。', stay: '继续编辑', leave: '放弃' },
   callbackUrl: ['地址', '以 POST 方式发送到此地址。'],
   callbackSecret: ['密钥', '按 Standard Webhooks 为每次调用签名：whsec_ 加 24 至 64 字节的 base64。'],
   workflow: ['工作流', '以信号接收结果，代替地址。'],

@@ -31,11 +31,7 @@ export const reviews: Texts['reviews'] = {
   log: '回调记录',
   noLog: '尚无记录。',
   outcomes: { applied: '已应用', expired: '已被超越', duplicate: '重复', edited: '已编辑' },
-  reasons: {
-    older: '此前已有更新的审核',
-    removed: '目标已被移除',
-    repeated: '相同的回调此前已到达',
-  },
+  reasons: { older: '此前已有更新的审核', removed: '目标已被移除', repeated: '相同的回调此前已到达' },
   notApplied: (status) => `${status} 未应用`,
   beforeAfter: '前后对比',
   before: '之前',
