@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Empty } from '../../components/feedback.tsx';
+import { type Fact, Facts } from '../../components/facts.tsx';
 import { dayAndTime, duration, number } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
@@ -23,11 +23,14 @@ export function DrawnChart({ chart, drawn, stepSeconds }: Props & { stepSeconds:
   );
 }
 
-/** Why there are no lines. */
-export function EmptyChart({ chart, drawn, kind, figures }: Props & { kind: FigureKind; figures: Figures }) {
+/** The charts without lines, and why there are none. */
+export function EmptyCharts({ empty, kind, figures }: { empty: Props[]; kind: FigureKind; figures: Figures }) {
+  const t = texts.value.numbers;
+  if (empty.length === 0) return null;
+  const facts = empty.map(({ chart, drawn }): Fact => [t.charts[chart.id], whyEmpty(chart, kind, figures, drawn)]);
   return (
-    <Section title={texts.value.numbers.charts[chart.id]}>
-      <Empty>{whyEmpty(chart, kind, figures, drawn)}</Empty>
+    <Section title={t.without}>
+      <Facts facts={facts} />
     </Section>
   );
 }

@@ -24,7 +24,7 @@ interface Candidate extends Line {
 }
 
 export interface ChartOf {
-  id: 'backlog' | 'oldest' | 'throughput' | 'votes' | 'expiries' | 'failures';
+  id: 'backlog' | 'oldest' | 'throughput' | 'votes';
   unit: 'count' | 'seconds';
   /** What happened in a step, not what there was at its end. */
   perStep: boolean;
@@ -43,20 +43,23 @@ const LOOKS: Partial<Record<Name, Look>> = {
   invalidated: { ink: '--muted', dash: [2, 3] },
   expired: { ink: '--text', dash: [4, 6] },
   dead: { ink: '--bad', dash: [12, 3] },
-  leaseExpiries: { ink: '--bad', dash: SOLID },
-  failedDeliveries: { ink: '--bad', dash: SOLID },
+  leaseExpiries: { ink: '--bad', dash: [3, 3] },
+  failedDeliveries: { ink: '--bad', dash: [12, 3] },
   wasted: { ink: '--bad', dash: [8, 4] },
 };
 const PLAIN: Look = { ink: '--accent', dash: SOLID };
 
 const line = (name: Name, state?: string): Candidate => ({ name, look: LOOKS[name] ?? PLAIN, ...(state && { state }) });
-const rare = (name: Name, state: string): Candidate => ({ ...line(name, state), rare: true });
+const rare = (name: Name, state?: string): Candidate => ({ ...line(name, state), rare: true });
+const FAILED = rare('failedDeliveries');
+const EXPIRIES = rare('leaseExpiries');
 
+// several hold a case at once, and a task is not leased: no one counts their expiries
 const BACKLOG: Record<FigureKind, Candidate[]> = {
-  ticket: [line('waiting', 'waiting'), line('held', 'held'), line('delayed', 'delayed')],
+  ticket: [line('waiting', 'waiting'), line('held', 'held'), line('delayed', 'delayed'), FAILED],
   job: [line('waiting', 'ready'), line('held', 'reserved'), line('delayed', 'delayed'), line('buried', 'buried')],
-  case: [line('waiting', 'open')],
-  task: [line('waiting', 'due'), line('delayed', 'planned')],
+  case: [line('waiting', 'open'), FAILED],
+  task: [line('waiting', 'due'), line('delayed', 'planned'), FAILED],
 };
 const THROUGHPUT: Record<FigureKind, Candidate[]> = {
   ticket: [
@@ -66,8 +69,9 @@ const THROUGHPUT: Record<FigureKind, Candidate[]> = {
     rare('invalidated', 'invalidated'),
     rare('expired', 'expired'),
     rare('dead', 'dead'),
+    EXPIRIES,
   ],
-  job: [line('added'), line('handedOut'), line('settled', 'finished'), rare('invalidated', 'deleted')],
+  job: [line('added'), line('handedOut'), line('settled', 'finished'), rare('invalidated', 'deleted'), EXPIRIES],
   case: [line('added'), line('settled', 'decided'), rare('expired', 'hung'), rare('invalidated', 'invalidated')],
   task: [line('added'), line('settled', 'completed'), rare('expired', 'expired'), rare('invalidated', 'cancelled')],
 };
@@ -81,9 +85,6 @@ function chartsOf(kind: FigureKind): ChartOf[] {
     { id: 'oldest', unit: 'seconds', perStep: false, candidates: [line('oldestWaitingSeconds')] },
     { id: 'throughput', ...rate, candidates: THROUGHPUT[kind] },
     kind === 'case' && { id: 'votes', ...rate, candidates: [line('votes'), line('wasted')] },
-    // several hold a case at once, and a task is not leased: no one counts theirs
-    (kind === 'ticket' || kind === 'job') && { id: 'expiries', ...rate, candidates: [line('leaseExpiries')] },
-    kind !== 'job' && { id: 'failures', ...level, candidates: [line('failedDeliveries')] },
   ];
   return all.filter((chart) => chart !== false);
 }

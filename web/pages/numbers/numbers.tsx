@@ -10,7 +10,7 @@ import { useShortcuts } from '../../components/keys.ts';
 import { Page } from '../../components/page.tsx';
 import { isListKind, queuePath, READERS } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { DrawnChart, EmptyChart } from './chart.tsx';
+import { DrawnChart, EmptyCharts } from './chart.tsx';
 import { chartsIn, type Figures, lastChange } from './charts.ts';
 import { Choice } from './choice.tsx';
 import { Lateness } from './lateness.tsx';
@@ -106,17 +106,11 @@ function Shown({ wanted, asked }: { wanted: Wanted; asked: number }) {
 function Charts({ kind, figures }: { kind: FigureKind; figures: Figures }) {
   const { drawn, empty } = chartsIn(kind, figures);
   return (
-    <div class="numbers-charts">
+    <>
       {drawn.map((one) => (
         <DrawnChart key={one.chart.id} {...one} stepSeconds={figures.stepSeconds} />
       ))}
-      {empty.length > 0 && (
-        <div>
-          {empty.map((one) => (
-            <EmptyChart key={one.chart.id} {...one} kind={kind} figures={figures} />
-          ))}
-        </div>
-      )}
-    </div>
+      <EmptyCharts empty={empty} kind={kind} figures={figures} />
+    </>
   );
 }

@@ -3,7 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 import { compact, dayOfMonth, exactDuration, timeOfDay } from '../../components/format.ts';
 import type { ChartOf, Drawn } from './charts.ts';
 
-const HEIGHT = 200;
+const HEIGHT = 260;
 const FONT_SIZE = 12;
 /** The cursors of all plots stand at the same time. */
 const SYNC = 'numbers';

@@ -10,9 +10,7 @@ import { More } from '../../components/more.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
-import './calendar.css';
-import { dayOf, keyOf, rangeOf, shifted, type View, weeksOf } from './days.ts';
-import { Grid } from './grid.tsx';
+import { dayOf, keyOf, rangeOf, shifted, type View } from './days.ts';
 import { type Entry, loadOccurrences } from './occurrences.ts';
 import { Tabs } from './tabs.tsx';
 
@@ -31,7 +29,7 @@ const addressOf = ({ view, day, executor }: Shown) => {
   return `/tasks/calendar?${query}`;
 };
 
-/** When tasks are due: a month or a week, and each occurrence of a day with what has become of it. */
+/** When tasks are due: by the days of a month or a week, each occurrence with what has become of it. */
 export function TaskCalendar() {
   const { pages, tasks: t } = texts.value;
   const { query } = useLocation();
@@ -50,37 +48,29 @@ export function TaskCalendar() {
   );
 }
 
+/** The days of a month or week on which something is due; the chosen one is open. */
 function Calendar({ shown }: { shown: Shown }) {
   const t = texts.value.calendar;
   const { view, day, executor } = shown;
-  const weeks = weeksOf(view, day);
-  const range = rangeOf(weeks);
-  const [chosen, setChosen] = useState(keyOf(day));
+  const { first, last, ...range } = rangeOf(view, day);
   const found = useResource((signal) => loadOccurrences(range, executor, signal), [range.from, range.to, executor], {
     everyMs: REFRESH_MS,
   });
-  const [first, last] = [weeks[0]?.[0] ?? day, weeks.at(-1)?.at(-1) ?? day];
   const title = view === 'month' ? monthName(day) : t.week1(dateLong(first), dateLong(last));
   return (
-    <>
-      <Section title={title} actions={<Moves shown={shown} />}>
-        <Loaded of={found}>
-          {({ days, more }) => (
-            <>
-              {more && <p class="note warn">{t.tooMany}</p>}
-              <Grid
-                caption={title}
-                weeks={weeks}
-                month={view === 'month' ? day.getMonth() : null}
-                days={days}
-                {...{ chosen, onChoose: setChosen }}
-              />
-            </>
-          )}
-        </Loaded>
-      </Section>
-      {found.data && <Day key={chosen} of={dayOf(chosen)} entries={found.data.days.get(chosen) ?? []} />}
-    </>
+    <Section title={title} actions={<Moves shown={shown} />}>
+      <Loaded of={found}>
+        {({ days, more }) => (
+          <>
+            {more && <p class="note warn">{t.tooMany}</p>}
+            {days.size === 0 && <Empty>{t.nothing}</Empty>}
+            {[...days].map(([key, entries]) => (
+              <Day key={key} of={dayOf(key)} entries={entries} isOpen={days.size === 1 || key === keyOf(day)} />
+            ))}
+          </>
+        )}
+      </Loaded>
+    </Section>
   );
 }
 
@@ -113,11 +103,12 @@ const TONES: Record<Entry['of']['state'], Tone> = {
   ...{ cancelled: 'neutral', missed: 'warn', returned: 'warn' },
 };
 
-function Day({ of, entries }: { of: Date; entries: Entry[] }) {
+function Day({ of, entries, isOpen }: { of: Date; entries: Entry[]; isOpen: boolean }) {
   const { calendar: t, common } = texts.value;
   const c = t.columns;
-  const title = t.ofDay(dateLong(of));
+  const [open, setOpen] = useState(isOpen);
   const [most, setMost] = useState(LISTED);
+  const title = dateLong(of);
   const more = entries.length > most ? () => setMost(most + LISTED) : undefined;
   const columns: Column<Entry>[] = [
     { id: 'time', title: c.time, cell: ({ at }) => timeOfDay(at) },
@@ -137,10 +128,11 @@ function Day({ of, entries }: { of: Date; entries: Entry[] }) {
     { id: 'done', title: c.done, numeric: true, cell: (e) => number(e.of.completed) },
   ];
   return (
-    <Section title={title}>
-      {entries.length === 0 ? (
-        <Empty>{t.nothing}</Empty>
-      ) : (
+    <details class="tasks-day" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        {title} <span class="muted">{t.count(number(entries.length))}</span>
+      </summary>
+      {open && (
         <Table
           caption={title}
           columns={columns}
@@ -149,6 +141,6 @@ function Day({ of, entries }: { of: Date; entries: Entry[] }) {
           rowKey={({ task, of: { occurrence } }) => `${task.id}/${occurrence}`}
         />
       )}
-    </Section>
+    </details>
   );
 }

@@ -13,9 +13,8 @@ export const numbers = {
     oldest: 'Age of the oldest waiting item',
     throughput: 'Throughput',
     votes: 'Votes',
-    expiries: 'Expired leases',
-    failures: 'Deliveries that failed for good',
   },
+  without: 'Without figures',
   lines: {
     oldestWaitingSeconds: 'Oldest',
     added: 'Added',

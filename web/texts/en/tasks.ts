@@ -76,10 +76,7 @@ export const calendar = {
   today: 'Today',
   week1: (from: string, to: string) => `${from} – ${to}`,
   count: (n: string) => plural(n, 'occurrence', 'occurrences'),
-  none: 'none',
-  more: (n: string) => `+ ${n} more`,
-  ofDay: (day: string) => `Occurrences of ${day}`,
-  nothing: 'Nothing is due on this day.',
+  nothing: 'Nothing is due in this time.',
   tooMany: 'Not all are shown: there are more tasks or occurrences than fit. Choose a week, or a user or group.',
   columns: { time: 'Time', task: 'Task', executor: 'For', left: 'Left', out: 'With clients', done: 'Completed' },
   states: {

@@ -14,9 +14,8 @@ export const numbers: Texts['numbers'] = {
     oldest: '最长等待时间',
     throughput: '吞吐量',
     votes: '投票',
-    expiries: '租约到期',
-    failures: '最终失败的投递',
   },
+  without: '没有数据的图表',
   lines: {
     oldestWaitingSeconds: '最长等待',
     added: '新增',

@@ -73,10 +73,7 @@ export const calendar: Texts['calendar'] = {
   today: '今天',
   week1: (from, to) => `${from} – ${to}`,
   count: (n) => `${n} 次`,
-  none: '无',
-  more: (n) => `还有 ${n} 次`,
-  ofDay: (day) => `${day} 的任务`,
-  nothing: '这一天没有任务。',
+  nothing: '此时段内没有到期的任务。',
   tooMany: '未全部显示：任务或次数过多。请选择周视图，或指定用户或用户组。',
   columns: { time: '时间', task: '任务', executor: '执行者', left: '剩余', out: '处理中', done: '已完成' },
   states: {
