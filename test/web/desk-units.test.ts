@@ -3,8 +3,9 @@ import { hostsIn, isAllowed } from '../../web/components/body/allowed.ts';
 import { cutAt, mediaOf, segmentsOf } from '../../web/components/body/text.ts';
 import { AT_REST, framedBy, playedBy } from '../../web/components/body/viewing.ts';
 import { type Draft, emptyDraft, read } from '../../web/components/form/draft.ts';
+import { toneOf } from '../../web/components/tones.ts';
 import { formOf, verdictOf } from '../../web/pages/desk/schema.ts';
-import { toneOf, wordsOf } from '../../web/pages/desk/words.ts';
+import { wordsOf } from '../../web/pages/desk/words.ts';
 import { sidesOf } from '../../web/pages/jury/sides.ts';
 import { en } from '../../web/texts/en.ts';
 

@@ -63,7 +63,7 @@ test.each([
     expect(await inSight(page, '.verdict')).toEqual([true, true, true]);
     expect(await page.evaluate('document.documentElement.scrollHeight <= innerHeight')).toBe(true);
     // they differ by more than their words and their colour
-    expect(await page.locator('.verdict-symbol').allTextContents()).toEqual(['✓', '✕', '?']);
+    expect(await page.locator('.verdict-symbol').allTextContents()).toEqual(['✓', '✕', '•']);
     const last = page.getByLabel(/Field 7/);
     await last.focus();
     expect(await inSight(page, '.verdict')).toEqual([true, true, true]);

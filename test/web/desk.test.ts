@@ -114,7 +114,7 @@ test.each(['key', 'click'])('S0.8 a verdict’s %s a second time decides no tick
   await ready(page).waitFor();
   // the second comes as soon as the next ticket stands there, however busy the machine is
   await page.evaluate(`{
-      const verdict = () => document.querySelector('.desk-verdicts button');
+      const verdict = () => document.querySelector('.verdicts button');
       const press = ${by === 'key'}
         ? () => document.dispatchEvent(new KeyboardEvent('keydown', { key: '1', bubbles: true, cancelable: true }))
         : () => verdict().dispatchEvent(new MouseEvent('click', { detail: 1, bubbles: true }));
@@ -130,7 +130,7 @@ test.each(['key', 'click'])('S0.8 a verdict’s %s a second time decides no tick
   await ticketHeading(page, `hasty-${by}-1`).waitFor();
   await isDecided(`hasty-${by}-0`);
   expect((await ticket(api, `hasty-${by}-1`)).state).toBe('held');
-  expect(await page.locator('.desk-verdicts [aria-pressed=true]').count()).toBe(0);
+  expect(await page.locator('.verdicts [aria-pressed=true]').count()).toBe(0);
   await keys(page, '2', 'n');
   await isDecided(`hasty-${by}-1`);
 });

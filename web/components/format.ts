@@ -64,8 +64,6 @@ const dateFormat = (options: Intl.DateTimeFormatOptions) => (d: Date) =>
 export const dateLong = dateFormat({ dateStyle: 'long' });
 /** `November 2026` */
 export const monthName = dateFormat({ month: 'long', year: 'numeric' });
-/** `Sun` */
-export const weekdayName = dateFormat({ weekday: 'short' });
 /** `09:30` */
 export const timeOfDay = dateFormat({ timeStyle: 'short' });
 /** `22 Nov` */

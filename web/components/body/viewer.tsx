@@ -35,10 +35,6 @@ function Frame({ pictures, at, close }: Props & { at: number }) {
   const { src, seen } = pictures[view.n] ?? { src: '', seen: true };
   const isSeen = seen || unveiled.includes(view.n);
   const press = (key: string) => setView((now) => framedBy(key, now, pictures.length) ?? now);
-  const fullScreen = () => {
-    const asked = document.fullscreenElement ? document.exitFullscreen() : box.current?.requestFullscreen();
-    void asked?.catch(() => {});
-  };
   const keys: [key: string, label: string, run: () => void][] = [
     ['ArrowLeft', t.previous, () => press('ArrowLeft')],
     ['ArrowRight', t.next, () => press('ArrowRight')],
@@ -46,7 +42,7 @@ function Frame({ pictures, at, close }: Props & { at: number }) {
     ['-', t.zoomOut, () => press('-')],
     ['r', t.turn, () => press('r')],
     ['0', t.reset, () => press('0')],
-    ['f', t.fullScreen, fullScreen],
+    ['f', t.fullScreen, () => fullScreen(box.current)],
     ['i', t.reveal.image, () => unveil((others) => [...others, view.n])],
   ];
   const shown = keys.filter(([key]) => (key === 'i' ? !isSeen : !key.startsWith('Arrow') || pictures.length > 1));
@@ -98,4 +94,10 @@ function Frame({ pictures, at, close }: Props & { at: number }) {
       </div>
     </div>
   );
+}
+
+function fullScreen(box: HTMLElement | null): void {
+  const asked = document.fullscreenElement ? document.exitFullscreen() : box?.requestFullscreen();
+  // a browser that has none stays as it is
+  void asked?.catch(() => {});
 }

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { type Draft, type DraftValue, emptyDraft, type FieldError, read } from '../../components/form/draft.ts';
+import { type Draft, emptyDraft, type FieldError, read } from '../../components/form/draft.ts';
 import { Fields } from '../../components/form/fields.tsx';
 import { useShortcuts } from '../../components/keys.ts';
 import { Section } from '../../components/page.tsx';
+import { Verdicts } from '../../components/verdicts.tsx';
 import { texts } from '../../texts/texts.ts';
-import { type DecisionForm, formOf, single, type Verdict, verdictOf } from './schema.ts';
+import { type DecisionForm, formOf, single, verdictOf } from './schema.ts';
 import type { Held } from './shelf.ts';
-import { SYMBOLS, toneOf } from './words.ts';
 
 /** A key or click that comes sooner was meant for the ticket before. */
 const SEEN_MS = 300;
@@ -95,17 +95,22 @@ export function Decision({ held, form, isFree, draft: kept, fillIn, decide, keys
           {hasRest && <Fields fields={rest} errors={errors} {...shared} />}
         </form>
         {isFree && (
-          <details class="desk-free">
-            <summary>{t.free}</summary>
-            <form class="desk-form" onSubmit={submitting(() => attempt(draft, free))}>
-              <Fields fields={free.fields} errors={own(free)} {...shared} />
-              <button type="submit">{t.decide}</button>
-            </form>
-          </details>
+          <Free submit={() => attempt(draft, free)}>
+            <Fields fields={free.fields} errors={own(free)} {...shared} />
+          </Free>
         )}
       </div>
       <div class="desk-bar">
-        {verdict && <Verdicts field={verdict} chosen={chosen} choose={choose} errors={errors} />}
+        {verdict && (
+          <Verdicts
+            label={verdict.said[0]}
+            hint={verdict.said[1]}
+            path={verdict.name}
+            options={verdict.options}
+            error={errors.find(({ path }) => path === verdict.name)?.message}
+            {...{ chosen, choose }}
+          />
+        )}
         <div class="actions">
           {(!verdict || (hasRest && chosen)) && (
             <button
@@ -126,46 +131,21 @@ export function Decision({ held, form, isFree, draft: kept, fillIn, decide, keys
   );
 }
 
+/** A decision that is none of the verdicts. */
+function Free({ submit, children }: { submit: () => void; children: ComponentChildren }) {
+  const t = texts.value.desk.decision;
+  return (
+    <details class="desk-free">
+      <summary>{t.free}</summary>
+      <form class="desk-form" onSubmit={submitting(submit)}>
+        {children}
+        <button type="submit">{t.decide}</button>
+      </form>
+    </details>
+  );
+}
+
 const submitting = (submit: () => void) => (event: SubmitEvent) => {
   event.preventDefault();
   submit();
 };
-
-interface VerdictsProps {
-  field: Verdict;
-  chosen: DraftValue | undefined;
-  choose: (value: string) => void;
-  errors: readonly FieldError[];
-}
-
-function Verdicts({ field: { name, said, options }, chosen, choose, errors }: VerdictsProps) {
-  const [label, does] = said;
-  const error = errors.find(({ path }) => path === name);
-  return (
-    <fieldset class="form-options desk-verdicts">
-      <legend>{label}</legend>
-      {does && <p class="hint">{does}</p>}
-      {options.map(([value, option], n) => {
-        const tone = toneOf([value, option]);
-        return (
-          <button
-            key={value}
-            type="button"
-            class={`verdict ${tone}`}
-            data-path={name}
-            aria-pressed={chosen === value}
-            aria-keyshortcuts={String(n + 1)}
-            // the second of a double click would be for the next ticket
-            onClick={(event) => event.detail < 2 && choose(value)}
-          >
-            <kbd>{n + 1}</kbd> {option}
-            <span class="verdict-symbol" aria-hidden="true">
-              {SYMBOLS[tone]}
-            </span>
-          </button>
-        );
-      })}
-      {error && <p class="error">{error.message}</p>}
-    </fieldset>
-  );
-}

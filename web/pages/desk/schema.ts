@@ -1,4 +1,5 @@
 import type { FieldSpec, Option } from '../../components/form/spec.ts';
+import { KEYS } from '../../components/tones.ts';
 import type { Texts } from '../../texts/en.ts';
 
 /** The fields of a decision, and the decision that their values make. */
@@ -32,10 +33,7 @@ export function formOf(schema: object, texts: Texts): DecisionForm {
   return { fields: whole.fields, decisionIn: (values) => values, isOne: false };
 }
 
-/** The digit keys. */
-const KEYS = 9;
-
-export type Verdict = Extract<FieldSpec, { kind: 'one' }>;
+type Verdict = Extract<FieldSpec, { kind: 'one' }>;
 
 /** The field whose options decide by one key: the first required one, else the first. */
 export function verdictOf(fields: readonly FieldSpec[]): Verdict | undefined {

@@ -6,6 +6,8 @@ import { moment } from '../../components/format.ts';
 import { type Shortcut, useShortcuts } from '../../components/keys.ts';
 import { LeaseTime } from '../../components/lease.tsx';
 import { Section } from '../../components/page.tsx';
+import { KEYS } from '../../components/tones.ts';
+import { Verdicts } from '../../components/verdicts.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Hold, JuryDesk } from './jury.ts';
 import { sidesOf } from './sides.ts';
@@ -16,7 +18,6 @@ interface Props {
   options: readonly string[];
 }
 
-const KEYS = 9;
 const COMMENT = 2000;
 
 /** A case with what each side says, and the juror's vote on it. */
@@ -27,33 +28,36 @@ export function CaseView({ desk, hold, options }: Props) {
   const { sides, rest } = sidesOf(found.body, options);
   const reveal = { key: 'i', does: texts.value.desk.reveal, run: () => setRevealed(!revealed) };
   return (
-    <>
-      <section class="panel jury-case" aria-labelledby="jury-case">
-        <header class="panel-head">
-          <h2 id="jury-case" tabIndex={-1}>
-            {t.case(found.id)} {hold.invited && <Badge tone="info">{t.invited}</Badge>}
-          </h2>
-          <LeaseTime expiresMs={hold.expiresMs} />
-        </header>
-        {found.deadlineAt && <p class="jury-deadline muted">{t.deadline(moment(found.deadlineAt))}</p>}
-        {rest !== undefined && (
-          <div class="jury-rest">
-            <Body value={rest} revealed={revealed} />
-          </div>
-        )}
-        {sides.length > 0 && (
-          <div class="jury-sides">
-            {sides.map(({ name, value }) => (
-              <section key={name} aria-label={t.side(name)}>
-                <h3>{t.side(name)}</h3>
-                <Body value={value} revealed={revealed} />
-              </section>
-            ))}
-          </div>
-        )}
+    <div class="desk-work">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the arrow keys */}
+      <section class="desk-left" tabIndex={0} aria-label={texts.value.desk.reading}>
+        <section class="panel jury-case" aria-labelledby="jury-case">
+          <header class="panel-head">
+            <h2 id="jury-case" tabIndex={-1}>
+              {t.case(found.id)} {hold.invited && <Badge tone="info">{t.invited}</Badge>}
+            </h2>
+            {found.deadlineAt && <span class="muted">{t.deadline(moment(found.deadlineAt))}</span>}
+            <LeaseTime expiresMs={hold.expiresMs} />
+          </header>
+          {rest !== undefined && (
+            <div class="desk-body">
+              <Body value={rest} revealed={revealed} />
+            </div>
+          )}
+          {sides.length > 0 && (
+            <div class="jury-sides">
+              {sides.map(({ name, value }) => (
+                <section key={name} aria-label={t.side(name)}>
+                  <h3>{t.side(name)}</h3>
+                  <Body value={value} revealed={revealed} />
+                </section>
+              ))}
+            </div>
+          )}
+        </section>
       </section>
       <Voting desk={desk} hold={hold} options={options} keys={[reveal]} />
-    </>
+    </div>
   );
 }
 
@@ -64,50 +68,50 @@ function Voting({ desk, hold, options, keys }: Props & { keys: Shortcut[] }) {
   const choose = (chosen: string) => {
     desk.think(id, { option: chosen });
     // Enter votes then; a vote is not taken back, so one key alone casts none
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('.jury-vote button.primary')?.focus());
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('.desk-bar button.primary')?.focus());
   };
   useShortcuts([
     ...options.slice(0, KEYS).map((one, n) => ({ key: String(n + 1), does: t.for(one), run: () => choose(one) })),
     ...keys,
   ]);
+  const vote = (event: SubmitEvent) => {
+    event.preventDefault();
+    void desk.vote();
+  };
   return (
-    <Section title={t.title}>
-      <form
-        class="jury-vote"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void desk.vote();
-        }}
-      >
-        <fieldset class="jury-options">
-          <legend>{t.choose}</legend>
-          {options.map((one, n) => (
-            <button key={one} type="button" aria-pressed={option === one} onClick={() => choose(one)}>
-              {n < KEYS && <kbd>{n + 1}</kbd>} {one}
+    <div class="desk-side">
+      <Section title={t.title}>
+        <form id="desk-form" class="desk-fields desk-form" onSubmit={vote}>
+          <Field label={t.comment}>
+            {(field) => (
+              <textarea
+                {...field}
+                rows={2}
+                maxLength={COMMENT}
+                value={comment}
+                onInput={(event) => desk.think(id, { comment: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+        </form>
+        <div class="desk-bar">
+          <Verdicts
+            label={t.choose}
+            path="option"
+            options={options.map((one) => [one, one] as const)}
+            {...{ chosen: option, choose }}
+          />
+          <div class="actions">
+            <button type="submit" form="desk-form" class="primary" disabled={option === null || desk.busy.value}>
+              {option === null ? t.title : t.for(option)}
             </button>
-          ))}
-        </fieldset>
-        <Field label={t.comment}>
-          {(field) => (
-            <textarea
-              {...field}
-              rows={2}
-              maxLength={COMMENT}
-              value={comment}
-              onInput={(event) => desk.think(id, { comment: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-        <div class="actions">
-          <button type="submit" class="primary" disabled={option === null || desk.busy.value}>
-            {option === null ? t.title : t.for(option)}
-          </button>
-          <button type="button" disabled={desk.busy.value} onClick={() => void desk.leave()}>
-            {hold.invited ? texts.value.jury.invitations.decline : t.skip}
-          </button>
+            <button type="button" class="quiet" disabled={desk.busy.value} onClick={() => void desk.leave()}>
+              {hold.invited ? texts.value.jury.invitations.decline : t.skip}
+            </button>
+          </div>
+          <p class="hint">{t.hint}</p>
         </div>
-        <p class="hint">{t.hint}</p>
-      </form>
-    </Section>
+      </Section>
+    </div>
   );
 }

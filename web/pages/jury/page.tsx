@@ -14,6 +14,7 @@ import { texts } from '../../texts/texts.ts';
 import { callsOf } from './calls.ts';
 import { CaseView } from './case.tsx';
 import { JuryDesk } from './jury.ts';
+import '../desk/desk.css';
 import './jury.css';
 
 const LIMITS_MS = 30_000;
