@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually, repeat } from '../support/client.ts';
-import { keys, press, sees } from '../support/page.ts';
+import { fill, keys, press, sees } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
 
@@ -97,4 +97,70 @@ test('an image of an allowed host is loaded when someone wants to see it, and ve
   const veiled = content.getByRole('img', { name: 'Image, not shown yet' });
   await eventually(async () => (await veiled.count()) === 2);
   expect(await page.evaluate(`getComputedStyle(document.querySelector('figure img')).filter`)).toContain('blur');
+});
+
+test('S0.8 images are leafed through by keys, enlarged and turned; one that no one has revealed stays veiled', async () => {
+  const body = { photos: ['a', 'b', 'c'].map((name) => `http://${host}/${name}.png`) };
+  const page = await open('gallery', body, { hosts: [host] });
+  await keys(page, 'i');
+  await eventually(async () => (await page.getByRole('img', { name: `Image from ${host}` }).count()) === 3);
+  await keys(page, 'o');
+  const viewer = page.getByRole('dialog', { name: 'Images' });
+  const image = viewer.getByRole('img');
+  await sees(viewer, '1 / 3 · 100%');
+  expect(await seriousFindings(page)).toEqual([]);
+  await keys(page, '+', 'r');
+  await eventually(async () => (await image.getAttribute('style'))?.includes('rotate(90deg) scale(1.25)'));
+  await keys(page, 'ArrowRight');
+  await sees(viewer, '2 / 3 · 100%');
+  expect(await image.getAttribute('src')).toContain('/b.png');
+  await keys(page, 'ArrowLeft', 'ArrowLeft');
+  await sees(viewer, '3 / 3 · 100%');
+  await keys(page, 'Escape');
+  await viewer.waitFor({ state: 'detached' });
+  await heading(page, 'gallery').waitFor();
+  await page.getByRole('button', { name: 'Hide image' }).nth(1).click();
+  await keys(page, 'o', 'ArrowRight');
+  await viewer.getByRole('img', { name: 'Image, not shown yet' }).waitFor();
+  await keys(page, 'i');
+  await viewer.getByRole('img', { name: `Image from ${host}` }).waitFor();
+});
+
+test('S0.8 how someone wants to see images is remembered for them, in two languages', async () => {
+  const body = { photo: `http://${host}/mine.png` };
+  const page = await open('mine', body, { hosts: [host] });
+  await page.getByText('View', { exact: true }).click();
+  await fill(page, { 'Images at first': 'Blurred', Size: 'Large', Grey: true });
+  await page.reload();
+  const photo = page.locator('figure img');
+  await photo.waitFor();
+  expect(await photo.evaluate('(one) => getComputedStyle(one).filter')).toContain('blur');
+  await keys(page, 'i');
+  await eventually(async () => (await photo.evaluate('(one) => getComputedStyle(one).filter')) === 'grayscale(1)');
+  // another person of this browser has a view of their own
+  await page.evaluate(`localStorage.setItem('docket.person', 'ben'); localStorage.setItem('docket.language', 'zh')`);
+  await add(api, 'mine', { id: 'mine-2', body });
+  await page.reload();
+  await page.getByRole('heading', { name: '工单 mine-2' }).waitFor();
+  await sees(page, '图片，尚未显示');
+});
+
+test('S0.8 a video is muted, and played, sought and slowed by keys', async () => {
+  const page = await open('video', { clip: `http://${host}/clip.mp4` }, { hosts: [host] });
+  await page.getByText('Video, not shown yet').waitFor();
+  // no film, but a player that would play one
+  await page.route('**/clip.mp4', () => {});
+  await keys(page, 'i');
+  const video = page.locator('video');
+  await video.waitFor();
+  const state = (what: string) => video.evaluate(`(one) => one.${what}`);
+  expect([await state('muted'), await state('paused'), await state('autoplay')]).toEqual([true, true, false]);
+  await keys(page, 'p');
+  await eventually(async () => !(await state('paused')));
+  await keys(page, '>', '>');
+  expect(await state('playbackRate')).toBe(2);
+  await keys(page, 'p');
+  expect(await state('paused')).toBe(true);
+  // keys of the player decide nothing
+  expect((await api.get('/v1/tickets/video')).body.state).toBe('held');
 });

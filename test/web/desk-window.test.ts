@@ -109,24 +109,6 @@ test('S0.7 a second window of the same person says so and follows the first, and
   await eventually(async () => (await ticket(api, 'windows-1')).state === 'decided');
 });
 
-test('S0.7 who signs out has decided what waits, keeps what they had filled in, and holds nothing', async () => {
-  const form = { type: 'object', required: ['ok'], properties: { ok: { enum: ['keep', 'drop'] }, why: field(1) } };
-  await configure(api, 'leaving', { form, maxHeld: 2 });
-  await addMany(api, 'leaving', ['leaving-0', 'leaving-1']);
-  const { body } = await api.post('/v1/keys', { role: 'reviewer', subject: 'rita' });
-  const page = await browser.open(`${api.url}/desk/leaving`, { key: body.key });
-  await seen(page, 'leaving-0');
-  await keys(page, '1');
-  await seen(page, 'leaving-1');
-  await page.getByLabel(/Field 1/).fill('half a thought');
-  await press(page, en.shell.signOut);
-  await eventually(async () => (await ticket(api, 'leaving-0')).state === 'decided');
-  await eventually(async () => (await ticket(api, 'leaving-1')).state === 'waiting');
-  const again = await browser.open(`${api.url}/desk/leaving`, { key: body.key });
-  await ticketHeading(again, 'leaving-1').waitFor();
-  expect(await again.getByLabel(/Field 1/).inputValue()).toBe('half a thought');
-});
-
 test('S0.8 every action has a key, the help names it, Esc leaves each field and no field keeps the focus', async () => {
   const page = await desk('keymap', 2, { form: LONG });
   await keys(page, '?');
@@ -161,7 +143,7 @@ test('S0.8 what someone looks for is marked, a long text says how far it is read
   await page.keyboard.type('TEXT');
   expect(await page.locator('.desk-body mark').first().textContent()).toBe('text');
   const before = await page.locator('.body-position').textContent();
-  for (let n = 0; n < 60; n++) await keys(page, 'Enter');
+  await keys(page, 'Enter', 'Escape', 'c', 'End');
   await eventually(async () => (await page.locator('.body-position').textContent()) !== before);
   const arabic = page.getByText('هذا المنتج أصلي');
   expect(await arabic.evaluate('(element) => getComputedStyle(element).direction')).toBe('rtl');

@@ -3,11 +3,12 @@ import { lastingPort } from '../../cli/servers/ports.ts';
 import type { Role } from '../../contract/keys.ts';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
+import { seen, ticketHeading } from '../support/desk.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
 import { CLIENT, startProvider } from '../support/open-id.ts';
-import { callsOf, press, sees, submit } from '../support/page.ts';
+import { callsOf, keys, press, sees, submit } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
-import { add, configure } from '../support/tickets.ts';
+import { add, addMany, configure, ticket } from '../support/tickets.ts';
 
 const system = await startTestSystem({ DOCKET_AUTH: 'keys' });
 const { url } = system.api;
@@ -127,6 +128,29 @@ test('S0.7 what a reviewer had filled in when their key was revoked is there und
   await revokeKey(db, id);
   await submit(page, { Key: (await keyOf('reviewer', 'rita')).key });
   await eventually(async () => (await why.inputValue()) === 'three strikes');
+});
+
+test('S0.7 who signs out has decided what waits, keeps what they had filled in, and holds nothing', async () => {
+  const admin = system.api.as((await keyOf('admin')).key);
+  const form = {
+    type: 'object',
+    required: ['ok'],
+    properties: { ok: { enum: ['keep', 'drop'] }, why: { title: 'Why', type: 'string' } },
+  };
+  await configure(admin, 'leaving', { form, maxHeld: 2 });
+  await addMany(admin, 'leaving', ['leaving-0', 'leaving-1']);
+  const { key } = await keyOf('reviewer', 'ruth');
+  const page = await browser.open(`${url}/desk/leaving`, { key });
+  await seen(page, 'leaving-0');
+  await keys(page, '1');
+  await seen(page, 'leaving-1');
+  await page.getByLabel(/^Why/).fill('half a thought');
+  await press(page, 'Sign out');
+  await eventually(async () => (await ticket(admin, 'leaving-0')).state === 'decided');
+  await eventually(async () => (await ticket(admin, 'leaving-1')).state === 'waiting');
+  const again = await browser.open(`${url}/desk/leaving`, { key });
+  await ticketHeading(again, 'leaving-1').waitFor();
+  expect(await again.getByLabel(/^Why/).inputValue()).toBe('half a thought');
 });
 
 test('a key that is revoked ends what is open', async () => {

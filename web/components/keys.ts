@@ -33,7 +33,7 @@ export function fieldKeys(event: KeyboardEvent): void {
     event.preventDefault();
     form.requestSubmit();
   }
-  if (key === 'Escape' && target.matches(TYPING) && !target.closest('dialog')) target.blur();
+  if (key === 'Escape' && target.matches('input, textarea, select') && !target.closest('dialog')) target.blur();
 }
 
 /** Keys of a page, for as long as it is shown. They stand in the keyboard help. */

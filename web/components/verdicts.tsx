@@ -1,4 +1,5 @@
 import type { Option } from './form/spec.ts';
+import './form/form.css';
 import { KEYS, SYMBOLS, toneOf } from './tones.ts';
 import './verdicts.css';
 
