@@ -6,7 +6,7 @@ import { useShortcuts } from '../../components/keys.ts';
 import { Section } from '../../components/page.tsx';
 import { Verdicts } from '../../components/verdicts.tsx';
 import { texts } from '../../texts/texts.ts';
-import { type DecisionForm, formOf, single, verdictOf } from './schema.ts';
+import { type DecisionForm, formOf, single, type Verdict, verdictOf } from './schema.ts';
 import type { Held } from './shelf.ts';
 
 /** A key or click that comes sooner was meant for the ticket before. */
@@ -100,34 +100,55 @@ export function Decision({ held, form, isFree, draft: kept, fillIn, decide, keys
           </Free>
         )}
       </div>
-      <div class="desk-bar">
-        {verdict && (
-          <Verdicts
-            label={verdict.said[0]}
-            hint={verdict.said[1]}
-            path={verdict.name}
-            options={verdict.options}
-            error={errors.find(({ path }) => path === verdict.name)?.message}
-            {...{ chosen, choose }}
-          />
-        )}
-        <div class="actions">
-          {(!verdict || (hasRest && chosen)) && (
-            <button
-              type="submit"
-              form={FORM}
-              class="primary"
-              aria-keyshortcuts="Control+Enter"
-              // as in `Verdicts`
-              onClick={(event) => event.detail > 1 && event.preventDefault()}
-            >
-              {t.decide} <kbd>{t.decideKeys}</kbd>
-            </button>
-          )}
-          {children}
-        </div>
-      </div>
+      <Bar
+        verdict={verdict}
+        error={errors.find(({ path }) => path === verdict?.name)?.message}
+        isForm={!verdict || (hasRest && Boolean(chosen))}
+        {...{ chosen, choose, children }}
+      />
     </Section>
+  );
+}
+
+interface BarProps {
+  verdict: Verdict | undefined;
+  chosen: unknown;
+  choose: (value: string) => void;
+  error: string | undefined;
+  /** The form itself decides, too. */
+  isForm: boolean;
+  children: ComponentChildren;
+}
+
+function Bar({ verdict, isForm, children, ...rest }: BarProps) {
+  const t = texts.value.desk.decision;
+  return (
+    <div class="desk-bar">
+      {verdict && (
+        <Verdicts
+          label={verdict.said[0]}
+          hint={verdict.said[1]}
+          path={verdict.name}
+          options={verdict.options}
+          {...rest}
+        />
+      )}
+      <div class="actions">
+        {isForm && (
+          <button
+            type="submit"
+            form={FORM}
+            class="primary"
+            aria-keyshortcuts="Control+Enter"
+            // as in `Verdicts`
+            onClick={(event) => event.detail > 1 && event.preventDefault()}
+          >
+            {t.decide} <kbd>{t.decideKeys}</kbd>
+          </button>
+        )}
+        {children}
+      </div>
+    </div>
   );
 }
 

@@ -33,7 +33,7 @@ export function formOf(schema: object, texts: Texts): DecisionForm {
   return { fields: whole.fields, decisionIn: (values) => values, isOne: false };
 }
 
-type Verdict = Extract<FieldSpec, { kind: 'one' }>;
+export type Verdict = Extract<FieldSpec, { kind: 'one' }>;
 
 /** The field whose options decide by one key: the first required one, else the first. */
 export function verdictOf(fields: readonly FieldSpec[]): Verdict | undefined {
