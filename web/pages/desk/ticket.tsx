@@ -107,6 +107,7 @@ function ViewingChoice() {
     <label>
       {t[name]}
       <select
+        aria-label={t[name]}
         value={viewing[name]}
         onChange={(event) => setViewing(person, { [name]: event.currentTarget.value as Viewing[K] })}
       >
