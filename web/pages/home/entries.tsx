@@ -58,8 +58,8 @@ const ALARMING: readonly Figure[] = ['buried', 'dead', 'failedDeliveries'];
 const AGES: readonly Figure[] = ['oldestWaitingSeconds'];
 
 /** A column of figures: `–` where there is none, 0 less loud than the rest, and what should not be stands out. */
-const figure = (id: Figure, title: string, minor = false, alarming = ALARMING.includes(id)): Column<Entry> => ({
-  ...{ id, title, minor, numeric: true },
+const figure = (id: Figure, title: string, alarming = ALARMING.includes(id)): Column<Entry> => ({
+  ...{ id, title, numeric: true },
   cell: ({ [id]: n }) => {
     if (n === null) return <span class="muted">–</span>;
     const shown = AGES.includes(id) ? duration(n) : number(n);
@@ -68,49 +68,49 @@ const figure = (id: Figure, title: string, minor = false, alarming = ALARMING.in
   },
 });
 
-/** Each kind's counts, as its states are called; minor ones are left out on narrow screens. */
+/** Each kind's counts, as its states are called. */
 function figuresOf(kind: Kind): Column<Entry>[] {
   const { columns: t } = texts.value.home;
   const { states } = texts.value.items;
-  const state = (id: Figure, word: string, minor = false, alarming = ALARMING.includes(id)) =>
-    figure(id, states[word] ?? word, minor, alarming);
-  const failed = figure('failedDeliveries', t.failed, true);
+  const state = (id: Figure, word: string, alarming = ALARMING.includes(id)) =>
+    figure(id, states[word] ?? word, alarming);
+  const failed = figure('failedDeliveries', t.failed);
   const all: Record<Kind, Column<Entry>[]> = {
     ticket: [
       state('waiting', 'waiting'),
       state('held', 'held'),
-      state('delayed', 'delayed', true),
+      state('delayed', 'delayed'),
       figure('oldestWaitingSeconds', t.oldest),
-      figure('handedOutLastMinute', t.claims, true),
-      state('settled', 'decided', true),
-      figure('leaseExpiries', t.expiries, true),
-      state('dead', 'dead', true),
+      figure('handedOutLastMinute', t.claims),
+      state('settled', 'decided'),
+      figure('leaseExpiries', t.expiries),
+      state('dead', 'dead'),
       failed,
     ],
     job: [
       state('waiting', 'ready'),
       state('held', 'reserved'),
-      state('delayed', 'delayed', true),
+      state('delayed', 'delayed'),
       figure('oldestWaitingSeconds', t.oldest),
-      figure('handedOutLastMinute', t.pops, true),
-      state('settled', 'finished', true),
-      figure('leaseExpiries', t.timeouts, true),
+      figure('handedOutLastMinute', t.pops),
+      state('settled', 'finished'),
+      figure('leaseExpiries', t.timeouts),
       state('buried', 'buried'),
     ],
     case: [
       state('waiting', 'open'),
       state('settled', 'decided'),
       figure('oldestWaitingSeconds', t.oldest),
-      figure('settledLastMinute', t.verdicts, true),
-      state('expired', 'hung', false, true),
+      figure('settledLastMinute', t.verdicts),
+      state('expired', 'hung', true),
       failed,
     ],
     task: [
       state('waiting', 'due'),
       state('delayed', 'delayed'),
       figure('oldestWaitingSeconds', t.oldest),
-      state('settled', 'completed', true),
-      state('expired', 'expired', true),
+      state('settled', 'completed'),
+      state('expired', 'expired'),
       failed,
     ],
   };
