@@ -15,6 +15,7 @@ export * from './figures/find.ts';
 export * from './figures/overview.ts';
 export * from './figures/people.ts';
 export * from './figures/series.ts';
+export * from './figures/service.ts';
 export * from './jobs/commands.ts';
 export * from './jobs/get.ts';
 export * from './jobs/schedules.ts';

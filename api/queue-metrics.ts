@@ -43,6 +43,12 @@ const FAMILIES: readonly Family[] = [
     lines: (row) => (row.queue === null ? [] : [['', row.oldest_seconds ?? 0]]),
   },
   {
+    name: 'docket_overdue_tickets',
+    type: 'gauge',
+    help: 'Open tickets beyond the target of their queue (serviceSeconds), counted up to 1,000',
+    lines: ({ overdue }) => (overdue === null ? [] : [['', overdue]]),
+  },
+  {
     name: 'docket_added_total',
     type: 'counter',
     help: 'Items added, or moved here from another queue',

@@ -116,6 +116,37 @@ export const Lateness = z
   })
   .openapi('Lateness');
 
+export const ServiceFilter = z.object(range);
+
+const percentiles = z
+  .object({ p50: z.number().nullable(), p95: z.number().nullable(), p99: z.number().nullable() })
+  .openapi('Percentiles', {
+    description:
+      'Seconds from the first availability to the first hand-out, the last hand-out or the decision; null: of no ticket',
+  });
+
+const service = {
+  tickets: Whole.openapi({
+    description: 'Decided in that time, whoever or whatever decided them; gold does not count',
+  }),
+  kept: Whole.nullable().openapi({ description: 'Of these, decided within the target; null: the queue has none' }),
+  missed: Whole.nullable(),
+  ...{ firstClaim: percentiles, lastClaim: percentiles, decided: percentiles },
+};
+
+export const Service = z
+  .object({
+    ...covered,
+    target: z.number().nullable().openapi({ description: "The queue's `serviceSeconds` as it is now" }),
+    ...service,
+    leaseSeconds: z.number().openapi({ description: 'How long a lease lasts now, where it is adaptive, too' }),
+    overdue: Whole.openapi({ description: 'Open tickets that are beyond the target now, counted up to 1,000' }),
+    byHour: z.array(z.object({ hour: z.string(), ...service }).openapi('ServiceHour')).openapi({
+      description: 'By the hour (UTC) of the decision, named by its beginning; hours without any are left out',
+    }),
+  })
+  .openapi('Service');
+
 export const OverviewFilter = Page.extend({
   kind: FigureKind.optional().openapi({ description: 'One of the four only; required with `cursor`' }),
   limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -145,6 +176,9 @@ export const Attention = z
       z.object({ kind: FigureKind, name: z.string(), oldestWaitingSeconds: z.number(), targetSeconds: z.number() }),
     ),
     pausedWithWork: z.array(z.object({ kind: FigureKind, name: z.string(), waiting: Whole })),
+    overdue: Whole.openapi({
+      description: 'Open tickets beyond the target of their queue, counted up to 1,000 of each',
+    }),
     failedDeliveries: z.object({
       total: Whole,
       queues: z

@@ -42,6 +42,10 @@ export const NO_LOOKS = Second.parse({});
 const QueueSettings = z
   .strictObject({
     leaseSeconds: PositiveSeconds.default(300),
+    lease: z.enum(['fixed', 'adaptive']).default('fixed').openapi({
+      description:
+        'adaptive: a lease lasts twice as long as 95 % of the latest decisions took, from a quarter to twice `leaseSeconds`',
+    }),
     ageing: z.strictObject({ secondsPerLevel: PositiveSeconds }).nullable().default(null).openapi({
       description: 'Seconds of waiting worth one priority level; null: strict priority',
     }),
@@ -50,6 +54,10 @@ const QueueSettings = z
     maxHeld: z.number().int().min(1).max(1000).default(1),
     maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
     deadlineSeconds: Seconds.nullable().default(null),
+    serviceSeconds: PositiveSeconds.nullable().default(null).openapi({
+      description:
+        'Target from the first availability to the decision; an open ticket beyond it has an event `overdue`',
+    }),
     callback: orNull(Callback).default(null),
     form: Schema.nullable().default(null).openapi({ description: 'JSON Schema of the decision' }),
     sync: z.enum(['subject']).nullable().default(null).openapi({

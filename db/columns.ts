@@ -56,6 +56,7 @@ export interface Columns {
   'queue.rules': Rule[];
   'queue.second': Second;
   'queue.sync': 'subject';
+  'queue.lease': QueueSettings['lease'];
   'queue.push': PushTarget;
   'queue.ids': 'reuse' | 'once';
   'queue.workflow': 'always' | 'when-needed';

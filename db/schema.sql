@@ -368,6 +368,7 @@ create table item (
   erased               boolean default false not null,
   escalates_at         timestamp with time zone,
   look                 jsonb,
+  overdue_at           timestamp with time zone,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -396,6 +397,7 @@ CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE ((kin
 CREATE INDEX item_lacks_jurors ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND lacks_jurors);
 CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
 CREATE INDEX item_open_subject ON public.item USING btree (subject, queue, seq) WHERE ((subject IS NOT NULL) AND (ended_at IS NULL));
+CREATE INDEX item_overdue ON public.item USING btree (queue, first_available_at) WHERE ((overdue_at = 'infinity'::timestamp with time zone) AND (ended_at IS NULL));
 CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, rank, seq) WHERE (state = 'ready'::text);
 CREATE INDEX item_rules_due ON public.item USING btree (rules_due_at) WHERE ((rules_due_at IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX item_state ON public.item USING btree (queue, kind, state, created_at, seq) WHERE (state <> 'held'::text);
@@ -423,6 +425,7 @@ comment on column item.content_version is 'the version that last changed its bod
 comment on column item.run is 'jobs: how often this id has begun';
 comment on column item.escalates_at is 'when the next step of its queue''s escalations is due';
 comment on column item.look is 'of a look: {of, queue, deciders}; of what was looked at: {version, looks, standing} (contract/items.ts)';
+comment on column item.overdue_at is 'when its queue''s target passes; infinity: that is in its history';
 
 create table job_key (
   id                   text collate "C" not null,
@@ -649,14 +652,20 @@ create table queue (
   sync                 text collate "C",
   ids                  text collate "C" default 'reuse'::text not null,
   second               jsonb,
+  service_seconds      double precision,
+  lease                text collate "C" default 'fixed'::text not null,
+  adaptive_seconds     double precision,
   constraint queue_pkey PRIMARY KEY (kind, name),
+  constraint queue_adaptive_seconds_check CHECK ((adaptive_seconds > (0)::double precision)),
   constraint queue_deadline_seconds_check CHECK ((deadline_seconds >= (0)::double precision)),
   constraint queue_ids CHECK ((ids = ANY (ARRAY['reuse'::text, 'once'::text]))),
   constraint queue_kind_check CHECK ((kind = ANY (ARRAY['ticket'::text, 'job'::text, 'case'::text, 'task'::text]))),
+  constraint queue_lease CHECK ((lease = ANY (ARRAY['fixed'::text, 'adaptive'::text]))),
   constraint queue_lease_seconds_check CHECK ((lease_seconds > (0)::double precision)),
   constraint queue_level_seconds_check CHECK ((level_seconds > (0)::double precision)),
   constraint queue_max_attempts_check CHECK ((max_attempts > 0)),
   constraint queue_max_held_check CHECK ((max_held > 0)),
+  constraint queue_service_seconds_check CHECK ((service_seconds > (0)::double precision)),
   constraint queue_sync CHECK ((sync = 'subject'::text)),
   constraint queue_workflow_check CHECK ((workflow = ANY (ARRAY['always'::text, 'when-needed'::text])))
 );
@@ -664,6 +673,8 @@ CREATE UNIQUE INDEX queue_newest ON public.queue USING btree (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
 comment on column queue.sync is 'tickets: subject: a decision decides the other open tickets of its subject';
 comment on column queue.second is 'when its decisions get a second look; null: only when one is asked for';
+comment on column queue.service_seconds is 'tickets: the target from the first availability to the decision';
+comment on column queue.adaptive_seconds is 'length of a lease now, by what decisions have taken; null: lease_seconds, as too few are known, or it is fixed';
 
 create table reconciliation (
   one                  boolean default true not null,

@@ -192,6 +192,7 @@ export interface ItemRow {
   erased: boolean;
   escalates_at: Date | null;
   look: Columns['item.look'] | null;
+  overdue_at: Date | null;
 }
 
 export interface LogShardRow {
@@ -240,6 +241,9 @@ export interface QueueRow {
   sync: Columns['queue.sync'] | null;
   ids: Columns['queue.ids'];
   second: Columns['queue.second'] | null;
+  service_seconds: number | null;
+  lease: Columns['queue.lease'];
+  adaptive_seconds: number | null;
 }
 
 export interface ReviewRow {
@@ -531,10 +535,11 @@ export interface Statements {
   forget_stream_tickets: { params: {}; row: never };
   list_items: { params: { createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; state?: string | null; person?: string | null; limit: number; kind: string; queue?: string | null }; row: ItemRow };
   list_by_subject: { params: { subject: string; queue?: string | null; state?: string | null; person?: string | null; createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number }; row: ItemRow };
-  queue_metrics: { params: { limit: number }; row: { kind: Columns['queue_metrics.kind']; queue: string | null; delayed: number; ready: number; held: number; buried: number; added: number; settled: number; invalidated: number; expired: number; dead: number; lapsed: number; oldest_seconds: number | null } };
+  queue_metrics: { params: { limit: number }; row: { kind: Columns['queue_metrics.kind']; queue: string | null; delayed: number; ready: number; held: number; buried: number; added: number; settled: number; invalidated: number; expired: number; dead: number; lapsed: number; oldest_seconds: number | null; overdue: number | null } };
   pending_hosts: { params: { kinds: (string | null)[]; lines: number; limit: number }; row: { host: string; n: number; oldest_seconds: number } };
   overview: { params: { kind: string; before?: number | null; patterns?: (string | null)[] | null; limit: number }; row: { name: string; seq: number; paused: boolean; created_at: Date; delayed: number; ready: number; held: number; buried: number; settled: number; invalidated: number; expired: number; dead: number; granted: number | null; lease_expired: number; votes: number | null; wasted: number | null; failed: number; claims_last_minute: number; settled_last_minute: number; oldest_waiting_seconds: number | null } };
   late_queues: { params: { queues: number; limit: number }; row: { kind: Columns['queue.kind']; name: string; oldest_seconds: number; target_seconds: number } };
+  overdue_count: { params: { queues: number }; row: { n: number } };
   paused_queues: { params: { limit: number }; row: { kind: Columns['queue.kind']; name: string; waiting: number } };
   failed_queues: { params: { kinds: (string | null)[]; lines: number; limit: number }; row: { kind: Columns['delivery.kind']; queue: string | null; failed: number; newest: Date } };
   list_parked: { params: { limit: number }; row: ParkedRow };
@@ -543,7 +548,7 @@ export interface Statements {
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
   list_queues: { params: { kind: string; before?: number | null; limit: number }; row: QueueRow };
   delete_queue: { params: { kind: string; name: string }; row: { outcome: Columns['delete_queue.outcome'] } };
-  put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown; sync?: string | null; second?: unknown }; row: QueueRow };
+  put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown; sync?: string | null; second?: unknown; serviceSeconds?: number | null; lease?: string | null }; row: QueueRow };
   pause_queue: { params: { paused: boolean; kind: string; name: string }; row: QueueRow };
   take_refresh: { params: {}; row: { kind: Columns['queue.kind']; name: string } };
   refresh_items: { params: { kind: string; name: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: { created_at: string; seq: number; due: string[]; ruled: string[] }; moves: 'unseen' };
@@ -623,6 +628,7 @@ export interface Statements {
   reviewer_figures: { params: { from?: Date | string | null; to?: Date | string | null; lines: number; queue?: string | null; person?: string | null; limit: number }; row: { since: Date; until: Date; covered: Date | null; person: string | null; decisions: number; median_seconds: number | null; skips: number; releases: number; expiries: number } };
   juror_figures: { params: { from?: Date | string | null; to?: Date | string | null; court: string; lines: number; person?: string | null; limit: number }; row: { since: Date; until: Date; covered: Date | null; person: string | null; votes: number; wasted: number; median_seconds: number | null; judged: number; agreed: number; gold_judged: number; gold_agreed: number } };
   handout_lateness: { params: { from?: Date | string | null; to?: Date | string | null; lines: number; kind: string; queue?: string | null; bounds: (number | null)[] }; row: { since: Date; until: Date; covered: Date | null; counts: number[]; n: number; p50: number | null; p99: number | null; max: number | null } };
+  service_figures: { params: { from?: Date | string | null; to?: Date | string | null; lines: number; queue: string; target?: number | null }; row: { since: Date; until: Date; covered: Date | null; overdue: number; hour: Date | null; tickets: number; kept: number; first_claim: number[] | null; last_claim: number[] | null; decided: number[] | null } };
   put_schedule: { params: { topic: string; name: string; everySeconds?: number | null; cron?: string | null; timezone: string; body: unknown; ttr: number; priority: number }; row: ScheduleRow };
   get_schedule: { params: { topic: string; name: string }; row: ScheduleRow };
   list_schedules: { params: { topic: string; before?: number | null; limit: number }; row: ScheduleRow };

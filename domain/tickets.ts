@@ -97,7 +97,7 @@ export function queueStatsView({ counts, oldest_waiting_seconds, claims_per_minu
 }
 
 /** Events that leave the state of a ticket as it is. */
-const whileOpen = ['changed', 'escalated', 'parked', 'refused', 'noted'] as const;
+const whileOpen = ['changed', 'escalated', 'overdue', 'parked', 'refused', 'noted'] as const;
 const afterEnd = ['delivered', 'delivery_failed', 'refused', 'noted', 'erased'] as const;
 const ofLooks = ['upheld', 'overturned', 'look_ended'] as const;
 

@@ -63,6 +63,7 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
         targetSeconds: q.target_seconds,
       })),
       pausedWithWork: found.paused.map(({ kind, name, waiting }) => ({ kind: kind as FigureKind, name, waiting })),
+      overdue: found.overdue,
       failedDeliveries: {
         total: found.failedTotal,
         queues: found.failed.map(({ kind, queue, failed, newest }) => ({

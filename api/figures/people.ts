@@ -14,7 +14,7 @@ interface Covered {
   covered: Date | null;
 }
 
-const time = ({ since, until, covered }: Covered, isCut = false) => ({
+export const time = ({ since, until, covered }: Covered, isCut = false) => ({
   from: since.toISOString(),
   to: until.toISOString(),
   partial: covered !== null || isCut,
@@ -37,7 +37,7 @@ const juror = (j: RowOf<'juror_figures'> & { person: string }, showsGold: boolea
   ...(showsGold && { gold: { judged: j.gold_judged, agreed: j.gold_agreed } }),
 });
 
-const rounded = (seconds: number | null) => seconds && Math.round(seconds * 1000) / 1000;
+export const rounded = (seconds: number | null) => seconds && Math.round(seconds * 1000) / 1000;
 
 const isPerson = <T extends { person: string | null }>(row: T): row is T & { person: string } => row.person !== null;
 

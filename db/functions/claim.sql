@@ -185,7 +185,7 @@ begin
   if p_ids is null then return; end if;
   return query update item i
      set state = 'held', lease_id = s.token, holder = s.person, slot = s.slot, granted_at = v_now,
-         expires_at = v_now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
+         expires_at = v_now + make_interval(secs => coalesce(i.lease_seconds, q.adaptive_seconds, q.lease_seconds)),
          attempts = i.attempts + 1, event_seq = i.event_seq + 1, last_event = 'claimed', last_actor = s.person,
          last_data = json_build_object('attempt', i.attempts + 1)
     from unnest(p_ids, p_persons, p_tokens, p_slots) as s (id, person, token, slot), queue q

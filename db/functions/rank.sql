@@ -27,6 +27,14 @@ begin
      where s."afterSeconds" > p_escalated_seconds);
 end $$;
 
+-- When an open item is beyond its queue's target; infinity: its history has that already (S0.5).
+create or replace function overdue_time(
+  p_overdue_at timestamptz, p_since timestamptz, p_service_seconds double precision
+) returns timestamptz language sql stable parallel safe as $$
+  select case when p_overdue_at = 'infinity' then p_overdue_at
+              else p_since + make_interval(secs => p_service_seconds) end
+$$;
+
 -- When something is due by itself for an open item: the one instant both clocks act on.
 create or replace function item_wake(
   p_state text, p_available_at timestamptz, p_expires_at timestamptz,

@@ -27,8 +27,9 @@ create or replace function counts_of(p_kind text, p_queue text) returns table (
 $$;
 
 -- Writes a row for each queue of sample_due that has changed since its last one, and from these one for all queues of
--- the kind. It runs once a minute, in one process, for at most p_limit queues, those due the longest first. So when
--- more queues than that change all the time, their figures are coarser; a queue that does not change costs nothing.
+-- the kind; it also sets the length of their leases. It runs once a minute, in one process, for at most p_limit queues,
+-- those due the longest first. So when more queues than that change all the time, their figures are coarser; a queue
+-- that does not change costs nothing.
 create or replace function sample_queues(p_limit integer) returns integer language plpgsql as $$
 declare
   v_now timestamptz := clock_timestamp();
@@ -78,6 +79,7 @@ begin
                                                       'kind', s.kind, 'queue', '', 'at', v_now)) r
   )
   select count(*) into v_rows from written;
+  perform adapt_leases(v_queues);
   perform thin_samples();
   return v_rows;
 end $$;
@@ -98,4 +100,33 @@ begin
   delete from sample s
    where s.at < v_from - interval '28 days'
      and exists (select from sample l where l.kind = s.kind and l.queue = s.queue and l.at > s.at);
+end $$;
+
+-- Open tickets of a queue beyond its target, without gold, counted up to 1,000; 0 where it has none.
+create or replace function overdue_tickets(p_queue text, p_service_seconds double precision) returns integer
+language sql stable as $$
+  select count(*)::integer from (
+    select from item where queue = p_queue and overdue_at = 'infinity' and ended_at is null
+       and first_available_at <= clock_timestamp() - make_interval(secs => p_service_seconds)
+       and not coalesce(look ? 'gold', false) limit 1000) o
+$$;
+
+-- The length of leases in those of these queues where it is adaptive (S0.7): twice the 95th percentile of the time from
+-- the hand-out to the decision by its holder, of the newest 500 tickets that people decided within a week, if these are
+-- 20 at least. It is between a quarter of the queue's own time and twice that.
+create or replace function adapt_leases(p_queues text[]) returns void language plpgsql as $$
+begin
+  update queue q set adaptive_seconds = a.seconds
+    from queue k cross join lateral (
+      select case when count(*) >= 20 then
+               greatest(k.lease_seconds / 4, least(k.lease_seconds * 2, ceil(20 * percentile_cont(0.95)
+                 within group (order by extract(epoch from e.at - g.at))) / 10)) end as seconds
+        from (select id, event_seq, ended_by from item i
+               where i.kind = 'ticket' and i.queue = k.name and i.state = 'settled'
+                 and i.ended_at > clock_timestamp() - interval '1 week' and i.ended_by not like 'model:%'
+               order by i.created_at desc, i.seq desc limit 500) i
+        join event e on e.kind = 'ticket' and e.item_id = i.id and e.type = 'decided'
+        join event g on g.kind = 'ticket' and g.item_id = i.id and g.seq = e.ends and g.actor = i.ended_by) a
+   where k.kind = 'ticket' and k.name = any (p_queues) and k.lease = 'adaptive'
+     and q.kind = k.kind and q.name = k.name and q.adaptive_seconds is distinct from a.seconds;
 end $$;

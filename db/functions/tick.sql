@@ -1,11 +1,11 @@
 -- The effects of time on items that one holder leases at a time (others: db/functions/cases.sql, tasks.sql,
 -- rotations.sql); no other code acts on time (docs/ARCHITECTURE.md, the two clocks).
 -- One pass applies one transition to each item given: its deadline first, then the end of its lease, then its delay,
--- then an escalation; what is due after that is done in the next pass.
+-- then an escalation, then its target; what is due after that is done in the next pass.
 create or replace function advance_items(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
 begin
   return query with due as materialized (
-    select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations, q.rules,
+    select i.kind, i.id, q.reclaimed_first, q.level_seconds, q.escalations, q.rules, q.service_seconds,
            coalesce(i.callback, q.callback) is not null as tell, t.now, step.priority, step.seconds,
            i.deadline_at is not null and i.deadline_at <= t.now as overdue,
            case when i.deadline_at <= t.now then end_event(i.kind, overdue_state(i.kind))
@@ -13,7 +13,9 @@ begin
                   case when i.attempts >= q.max_attempts then exhausted_state(i.kind) else 'reclaimed' end
                 when i.state = 'delayed' and i.available_at <= t.now then 'available'
                 when step.priority > i.priority then 'escalated'
-                when step.seconds is not null then 'stepped' end as act
+                when step.seconds is not null then 'stepped'
+                when i.overdue_at <= t.now and i.first_available_at + make_interval(secs => q.service_seconds) <= t.now
+                  then 'overdue' end as act
       from unnest(p_kinds, p_ids) as p (kind, id)
       join item i on i.kind = p.kind and i.id = p.id and clock_of(i.kind) = 'advance_items' and i.ended_at is null
      cross join lateral (select * from queue where kind = i.kind and name = i.queue offset 0) q
@@ -34,7 +36,7 @@ begin
            case when d.act in ('escalated', 'stepped') then d.seconds else i.escalated_seconds end as escalated_seconds,
            case when d.act = 'reclaimed' then d.reclaimed_first else i.front end as front,
            d.overdue or d.act = 'dead' as final,
-           d.level_seconds, d.escalations, d.rules
+           d.level_seconds, d.escalations, d.rules, d.service_seconds
       from due d join item i on i.kind = d.kind and i.id = d.id
      where d.act is not null
   )
@@ -46,6 +48,7 @@ begin
          escalates_at = case when n.act in ('escalated', 'stepped')
                              then next_escalation(n.escalations, i.first_available_at, n.escalated_seconds)
                              else i.escalates_at end,
+         overdue_at = case when n.act = 'overdue' then 'infinity' else i.overdue_at end,
          delivery_pending = n.final and n.tell,
          event_seq = i.event_seq + (n.act <> 'stepped')::integer, last_event = nullif(n.act, 'stepped'),
          last_actor = 'system',
@@ -55,6 +58,7 @@ begin
            when 'buried'    then json_build_object('reason', 'attempts', 'attempts', i.attempts)
            when 'expired'   then json_build_object('deadlineAt', iso_time(i.deadline_at), 'reviewer', i.holder)
            when 'deleted'   then json_build_object('reason', 'deadline', 'deadlineAt', iso_time(i.deadline_at))
+           when 'overdue'   then json_build_object('serviceSeconds', n.service_seconds)
            when 'escalated' then json_build_object('from', i.priority, 'to', n.priority) end
     from next n
    where i.kind = n.kind and i.id = n.id
@@ -190,7 +194,8 @@ end $$;
 create or replace function settle_idle(p_kinds text[], p_ids text[], p_began timestamptz) returns void
 language plpgsql as $$
 begin
-  update item i set escalates_at = next_escalation(q.escalations, i.first_available_at, i.escalated_seconds)
+  update item i set escalates_at = next_escalation(q.escalations, i.first_available_at, i.escalated_seconds),
+         overdue_at = overdue_time(i.overdue_at, i.first_available_at, q.service_seconds)
     from unnest(p_kinds, p_ids) as p (kind, id), queue q
    where i.kind = p.kind and i.id = p.id and clock_of(i.kind) = 'advance_items'
      and i.ended_at is null and i.wake_at <= p_began and i.updated_at < p_began

@@ -23,7 +23,7 @@ with added as (
   insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires,
                     requires_key, base_requires, rules_due_at, exclude, callback, subject,
                     own_deadline, version, created_at, available_at, first_available_at, deadline_at,
-                    escalates_at, wake_at, lease_seconds, delay_seconds, body_bytes,
+                    escalates_at, overdue_at, wake_at, lease_seconds, delay_seconds, body_bytes,
                     event_seq, last_event, last_actor, last_data, updated_at)
   select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
          item_rank(:kind, x.priority, t.available_at, q.level_seconds, false),
@@ -33,7 +33,8 @@ with added as (
          array(select json_array_elements_text(x.exclude)),
          x.callback, x.subject, x."deadlineSeconds" is not null, nextval('item_version'),
          t.created_at, t.available_at, t.available_at, t.deadline_at,
-         e.escalates_at, item_wake(s.state, t.available_at, null, t.deadline_at, e.escalates_at),
+         e.escalates_at, e.overdue_at,
+         item_wake(s.state, t.available_at, null, t.deadline_at, least(e.escalates_at, e.overdue_at)),
          x."leaseSeconds", x."delaySeconds", x."bodyBytes",
          1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
     from (select numbered.*,
@@ -52,7 +53,9 @@ with added as (
               + make_interval(secs => coalesce(x."deadlineSeconds", q.deadline_seconds)) as deadline_at) t
    cross join lateral (select array(select json_array_elements_text(x.requires)) as requires) r
    cross join lateral (select case when t.available_at > t.now then 'delayed' else 'ready' end as state) s
-   cross join lateral (select next_escalation(q.escalations, t.available_at, -1) as escalates_at) e
+   cross join lateral (
+     select next_escalation(q.escalations, t.available_at, -1) as escalates_at,
+            t.available_at + make_interval(secs => q.service_seconds) as overdue_at) e
    order by x.no
   on conflict (kind, id) do nothing
   returning *
@@ -82,7 +85,7 @@ select {shown_ticket}, body is null as advanced from settle_next(
 -- A full lease again. Neither version nor event moves: a touch each 10 s would reach Temporal's
 -- signal limit in a day, and the durable timer looks at the row anyway when it fires.
 update item i
-   set expires_at = t.now + make_interval(secs => coalesce(i.lease_seconds, q.lease_seconds)),
+   set expires_at = t.now + make_interval(secs => coalesce(i.lease_seconds, q.adaptive_seconds, q.lease_seconds)),
        updated_at = t.now
   from unnest(:ids::text[], :tokens::text[], :subjects::text[]) as s (id, token, subject),
        queue q, (select clock_timestamp() as now) t
@@ -102,7 +105,7 @@ select * from give_back(:kind, array[:id], array[:token?::text], p_subject => :s
 -- To another queue of the same kind, from any open state; a live lease ends. Its rank is computed by the new
 -- queue's ageing, from when it first became available; a deadline of its own stays, one of the old queue is replaced.
 with open as (
-  select i.kind, i.id, q.level_seconds, q.escalations, q.rules,
+  select i.kind, i.id, q.level_seconds, q.escalations, q.rules, q.service_seconds,
          case when i.own_deadline then i.deadline_at
               else i.created_at + make_interval(secs => q.deadline_seconds) end as deadline_at,
          case when i.state = 'held' then 'ready' else i.state end as state
@@ -116,6 +119,7 @@ update item i
        rules_due_at = case when o.rules <> '[]' or i.ruled is not null then clock_timestamp() end,
        rank = item_rank(i.kind, i.priority, i.first_available_at, o.level_seconds, false),
        escalates_at = next_escalation(o.escalations, i.first_available_at, -1),
+       overdue_at = overdue_time(i.overdue_at, i.first_available_at, o.service_seconds),
        event_seq = i.event_seq + 1, last_event = 'transferred', last_actor = :actor,
        last_data = json_strip_nulls(json_build_object(
          'from', i.queue, 'to', :queue::text, 'reviewer', i.holder, 'reason', :reason?::text))

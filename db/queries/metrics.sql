@@ -43,10 +43,12 @@ with named as materialized (
 select n.kind, n.queue, c.delayed, c.ready, c.held, c.buried,
        f.added, f.settled, f.invalidated, f.expired, f.dead, f.lapsed,
        (select extract(epoch from clock_timestamp() - min(i.first_available_at))::double precision
-          from item i where i.kind = n.kind and i.queue = n.queue and i.state = 'ready') as oldest_seconds
+          from item i where i.kind = n.kind and i.queue = n.queue and i.state = 'ready') as oldest_seconds,
+       (select overdue_tickets(q.name, q.service_seconds) from queue q
+         where q.kind = n.kind and q.name = n.queue and q.service_seconds is not null) as overdue
   from named n cross join lateral counts_of(n.kind, n.queue) c join figures f on f.kind = n.kind and f.queue = n.queue
 union all
-select o.kind, null, f.*, null from others o cross join lateral (
+select o.kind, null, f.*, null, null from others o cross join lateral (
   select greatest(sum(sign * delayed), 0)::bigint, greatest(sum(sign * ready), 0)::bigint,
          greatest(sum(sign * held), 0)::bigint, greatest(sum(sign * buried), 0)::bigint,
          greatest(sum(sign * added), 0)::bigint, greatest(sum(sign * settled), 0)::bigint,

@@ -35,19 +35,27 @@ select p.name, p.seq, p.paused, p.created_at, c.*, m.*,
  order by p.seq desc;
 
 -- name: late_queues
--- Queues whose oldest item waits longer than the queue's own target: its first escalation, else three quarters of its
--- deadline. Of the newest :queues with such a setting.
+-- Queues whose oldest item waits longer than the queue's own target: its `serviceSeconds`, else its first escalation,
+-- else three quarters of its deadline. Of the newest :queues with such a setting.
 -- not null: oldest_seconds, target_seconds
 select q.kind, q.name, o.seconds as oldest_seconds, t.seconds as target_seconds
-  from (select * from queue where (escalations <> '[]' or deadline_seconds is not null) and deleted_at is null
+  from (select * from queue
+         where (escalations <> '[]' or coalesce(service_seconds, deadline_seconds) is not null) and deleted_at is null
          order by kind, seq desc limit :queues) q
  cross join lateral (
-   select coalesce(min((e ->> 'afterSeconds')::double precision), q.deadline_seconds * 0.75) as seconds
+   select coalesce(q.service_seconds, min((e ->> 'afterSeconds')::double precision), q.deadline_seconds * 0.75)
+             as seconds
      from jsonb_array_elements(q.escalations) e) t
  cross join lateral (
    select extract(epoch from clock_timestamp() - min(first_available_at))::double precision as seconds
      from item where kind = q.kind and queue = q.name and state = 'ready') o
  where o.seconds > t.seconds order by o.seconds / t.seconds desc limit :limit;
+
+-- name: overdue_count
+-- not null: n
+select coalesce(sum(overdue_tickets(name, service_seconds)), 0)::integer as n
+  from (select name, service_seconds from queue where kind = 'ticket' and service_seconds is not null
+         order by seq desc limit :queues) q;
 
 -- name: paused_queues
 -- Paused, with something that could be handed out, the most first.

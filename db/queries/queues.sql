@@ -19,7 +19,7 @@ select delete_queue(:kind, :name) as outcome;
 
 -- columns: queue_settings
 lease_seconds, level_seconds, escalations, reclaimed_first, max_held, max_attempts, deadline_seconds, callback, form,
-rules, sync, second
+rules, sync, second, service_seconds, lease
 
 -- name: put_queue
 -- Replaces all settings. refresh_pending says that open items must be recomputed (ageing, escalations,
@@ -27,13 +27,16 @@ rules, sync, second
 insert into queue as q (kind, name, {queue_settings})
 values (:kind, :name, :leaseSeconds, :levelSeconds?, :escalations::jsonb, :reclaimedFirst, :maxHeld,
         :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb, :sync?,
-        :second?::jsonb)
+        :second?::jsonb, :serviceSeconds?, coalesce(:lease?, 'fixed'))
 on conflict (kind, name) do update
    set ({queue_settings}) = ({excluded.queue_settings}),
+       adaptive_seconds = case when (q.lease, q.lease_seconds) = (excluded.lease, excluded.lease_seconds)
+                               then q.adaptive_seconds end,
        settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null,
        refresh_pending = q.refresh_pending
-         or (q.level_seconds, q.escalations, q.deadline_seconds, q.rules)
-            is distinct from (excluded.level_seconds, excluded.escalations, excluded.deadline_seconds, excluded.rules)
+         or (q.level_seconds, q.escalations, q.deadline_seconds, q.rules, q.service_seconds)
+            is distinct from (excluded.level_seconds, excluded.escalations, excluded.deadline_seconds, excluded.rules,
+                              excluded.service_seconds)
 returning *;
 
 -- name: pause_queue
@@ -61,13 +64,14 @@ with batch as materialized (
 ), locked as materialized (
   -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
   select i.kind, i.id, i.queue, i.priority, i.front, i.created_at, i.first_available_at,
-         i.deadline_at, i.own_deadline, i.ruled, i.rules_due_at
+         i.deadline_at, i.own_deadline, i.overdue_at, i.ruled, i.rules_due_at
     from batch b join item i on i.kind = :kind and i.id = b.id and i.ended_at is null
    order by i.id for update of i
 ), recomputed as materialized (
   select i.kind, i.id, d.deadline_at, q.rules <> '[]' or i.ruled is not null or i.rules_due_at is not null as ruled,
          item_rank(i.kind, i.priority, i.first_available_at, q.level_seconds, i.front) as rank,
-         next_escalation(q.escalations, i.first_available_at, -1) as escalates_at
+         next_escalation(q.escalations, i.first_available_at, -1) as escalates_at,
+         overdue_time(i.overdue_at, i.first_available_at, q.service_seconds) as overdue_at
     from locked i
     join queue q on q.kind = i.kind and q.name = i.queue
    cross join lateral (
@@ -75,13 +79,15 @@ with batch as materialized (
                  else i.created_at + make_interval(secs => q.deadline_seconds) end as deadline_at) d
 ), refreshed as (
   update item i
-     set rank = r.rank, deadline_at = r.deadline_at, escalates_at = r.escalates_at, escalated_seconds = -1,
-         version = case when (r.deadline_at, r.escalates_at) is distinct from (i.deadline_at, i.escalates_at)
+     set rank = r.rank, deadline_at = r.deadline_at, escalates_at = r.escalates_at, overdue_at = r.overdue_at,
+         escalated_seconds = -1,
+         version = case when (r.deadline_at, r.escalates_at, r.overdue_at)
+                             is distinct from (i.deadline_at, i.escalates_at, i.overdue_at)
                         then nextval('item_version') else i.version end
     from recomputed r
    where i.kind = r.kind and i.id = r.id
-     and (i.rank, i.deadline_at, i.escalates_at, i.escalated_seconds)
-         is distinct from (r.rank, r.deadline_at, r.escalates_at, -1)
+     and (i.rank, i.deadline_at, i.escalates_at, i.overdue_at, i.escalated_seconds)
+         is distinct from (r.rank, r.deadline_at, r.escalates_at, r.overdue_at, -1)
   returning i.kind, i.id, i.version, i.wake_at
 ), marked as (
   -- a new wake time has no line in the log

@@ -111,3 +111,36 @@ select t.since, t.until, case when (select count(*) from line) = :lines then (se
        (select percentile_cont(0.99) within group (order by seconds) from late) as p99,
        (select max(seconds) from late) as max
   from t;
+
+-- name: service_figures
+-- The time from the first availability of a queue's tickets that were decided in that time to their first and last
+-- hand-out and to the decision: of all (`hour` null), then by the hour of the decision. By the newest :lines events of
+-- that time. Gold does not count.
+-- not null: since, until, tickets, kept, overdue
+with t as materialized (select * from time_range(:from?, :to?)),
+line as materialized (
+  select id, kind, item_id, type, at from event
+   where id >= (select event_from(since - interval '1 minute') from t)
+     and id < (select event_from(until + interval '1 minute') from t)
+   order by id desc limit :lines
+), decided as materialized (
+  select i.ended_at, extract(epoch from i.ended_at - i.first_available_at) as decided,
+         extract(epoch from c.first - i.first_available_at) as first_claim,
+         extract(epoch from c.last - i.first_available_at) as last_claim
+    from line l cross join t join item i on i.kind = l.kind and i.id = l.item_id
+   cross join lateral (
+     select min(at) as first, max(at) as last from event g
+      where g.kind = l.kind and g.item_id = l.item_id and g.token is not null and g.type <> 'refused') c
+   where l.kind = 'ticket' and l.type in ('decided', 'synced') and i.queue = :queue
+     and i.ended_at >= t.since and i.ended_at < t.until and not coalesce(i.look ? 'gold', false)
+), figures as (
+  select date_trunc('hour', ended_at, 'UTC') as hour, count(*)::integer as tickets,
+         count(*) filter (where decided <= :target?::double precision)::integer as kept,
+         percentile_cont(array[0.5, 0.95, 0.99]) within group (order by first_claim) as first_claim,
+         percentile_cont(array[0.5, 0.95, 0.99]) within group (order by last_claim) as last_claim,
+         percentile_cont(array[0.5, 0.95, 0.99]) within group (order by decided) as decided
+    from decided group by grouping sets ((), (1))
+)
+select t.since, t.until, case when (select count(*) from line) = :lines then (select min(at) from line) end as covered,
+       overdue_tickets(:queue, :target) as overdue, f.*
+  from t cross join figures f order by f.hour nulls first;

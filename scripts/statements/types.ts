@@ -18,6 +18,7 @@ const READ: Record<string, string> = {
   jsonb: 'unknown',
   void: 'unknown',
   _bool: 'boolean[]',
+  _float8: 'number[]',
   _int4: 'number[]',
   _text: 'string[]',
 };

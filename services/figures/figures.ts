@@ -59,15 +59,16 @@ export const find = ({ db: { lists } }: Context, wanted: ParamsOf<'find_items'>)
 
 /** Queues, deliveries and items that need attention, the worst first. */
 export async function attention({ db: { lists } }: Context) {
-  const [late, paused, failed, parkedItems, counts] = await Promise.all([
+  const [late, overdue, paused, failed, parkedItems, counts] = await Promise.all([
     lists.run('late_queues', { queues: MOST_TARGETS, limit: MOST_SHOWN }),
+    lists.run('overdue_count', { queues: MOST_TARGETS }),
     lists.run('paused_queues', { limit: MOST_SHOWN }),
     lists.run('failed_queues', { kinds: [...DELIVERED_KINDS], lines: MOST_FAILED, limit: MOST_SHOWN }),
     lists.run('list_parked', { limit: MOST_SHOWN }),
     lists.run('delivery_counts'),
   ]);
   const failedTotal = counts.reduce((sum, { what, n }) => (what === 'failed' ? sum + n : sum), 0);
-  return { late, paused, failed, parked: parkedItems, failedTotal };
+  return { late, overdue: only(overdue).n, paused, failed, parked: parkedItems, failedTotal };
 }
 
 /** The processes that are alive. */

@@ -83,7 +83,8 @@ describe('a scenario for each kind', () => {
     const { id: withdrawn } = await look({ cause: 'check' });
     await api.post(`/v1/tickets/${withdrawn}/invalidate`, { reason: 'gone' });
 
-    await configure(api, 'short', { maxAttempts: 1, escalations: [{ afterSeconds: 60, priority: 9 }] });
+    const escalations = [{ afterSeconds: 60, priority: 9 }];
+    await configure(api, 'short', { maxAttempts: 1, serviceSeconds: 50, escalations });
     for (const id of ['dead', 'late', 'void']) await add(api, 'short', { id, createdAt: inMs(-100_000) });
     const { id } = await claimOne(api, 'short', 'anna');
     await sql(`select tick_item('ticket', id) from item where queue = 'short' and state = 'held'`);

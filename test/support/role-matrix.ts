@@ -32,7 +32,7 @@ const MATRIX: Record<string, string> = {
     listReviews listReviewLog getReviewStats getReviewStores getReviewWorkflow listReviewDeliveries
     getCourtStats listVotes listCases listCaseEvents getCaseWorkflow listCaseDeliveries getGroup
     listGroups listTasks getTask getOccurrenceWorkflow listOccurrenceEvents listOccurrenceDeliveries
-    listDispatches getOverview getAttention findItems listDeliveries`,
+    listDispatches getOverview getAttention getService findItems listDeliveries`,
   'producer consumer supervisor': `
     runJobCommand getJob listJobEvents getJobWorkflow getTopic listTopics getTopicStats listTopicJobs
     getSchedule listSchedules`,

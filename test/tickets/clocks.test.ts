@@ -65,6 +65,31 @@ test.each(systems)('S0.2 %s: rules raise what waits, each step in its time', asy
   }
 });
 
+test.each(systems)(
+  'S0.5 %s: a ticket beyond its target says so once, waiting, held and delayed again',
+  async (_, on) => {
+    await on.configure('target', { serviceSeconds: 2, maxHeld: 2 });
+    await on.withToken(await on.addHeld('target', 'target-again'), 'release', { delaySeconds: 600 });
+    const made = await on.addHeld('target', 'target-held');
+    await on.add('target', { id: 'target-over' });
+    await on.decide(await on.claimOne('target', 'ben'));
+    await on.add('target', { id: 'target-waiting' });
+    await on.add('target', { id: 'target-later', delaySeconds: 600 });
+    const states = { held: 'held', again: 'delayed', waiting: 'waiting' };
+    for (const [id, state] of Object.entries(states)) {
+      await eventually(async () => (await at(on, `target-${id}`, 'overdue')).length > 0, SOON);
+      const found = await on.ticket(`target-${id}`);
+      expect(found.state).toBe(state);
+      expect(msBetween(found.createdAt, (await at(on, found.id, 'overdue'))[0] ?? '')).toBeGreaterThanOrEqual(2_000);
+    }
+    // what comes later changes nothing of it
+    await on.configure('target', { serviceSeconds: 1, maxHeld: 2 });
+    expect(await on.decide(made)).toMatchObject({ status: 200 });
+    for (const id of Object.keys(states)) expect(await at(on, `target-${id}`, 'overdue')).toHaveLength(1);
+    for (const id of ['later', 'over']) expect(await at(on, `target-${id}`, 'overdue')).toEqual([]);
+  },
+);
+
 test.each(systems)('S0.5 %s: a deadline ends a waiting, a delayed and a held ticket', async (_, on) => {
   const made = await on.add('end', { id: 'end-held', deadlineSeconds: 1.5, priority: 1 });
   await on.add('end', { id: 'end-waiting', deadlineSeconds: 1.5 });

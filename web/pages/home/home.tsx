@@ -125,6 +125,7 @@ function System({ seen, p99 }: { seen: Schemas['Attention']; p99: number | null 
     age(t.pending, pending),
     count(t.failed, failed.total),
     count(t.parked, parked.total),
+    count(t.overdue, seen.overdue),
   ];
   return (
     <dl class="tiles">

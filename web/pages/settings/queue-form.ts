@@ -21,6 +21,7 @@ export function queueForm({ queueSettings: t, form }: Texts): Part[] {
       title: t.handing,
       fields: [
         seconds('leaseSeconds', t.leaseSeconds, 300),
+        { kind: 'choice', name: 'lease', said: t.lease, options: Object.entries(t.leases), initial: 'fixed' },
         count('maxHeld', t.maxHeld, 1),
         { kind: 'flag', name: 'reclaimedFirst', said: t.reclaimedFirst, initial: false },
       ],
@@ -41,7 +42,11 @@ export function queueForm({ queueSettings: t, form }: Texts): Part[] {
     },
     {
       title: t.endings,
-      fields: [seconds('deadlineSeconds', t.deadlineSeconds, null), count('maxAttempts', t.maxAttempts, null)],
+      fields: [
+        seconds('deadlineSeconds', t.deadlineSeconds, null),
+        seconds('serviceSeconds', t.serviceSeconds, null),
+        count('maxAttempts', t.maxAttempts, null),
+      ],
     },
     {
       title: t.outcome,

@@ -36,6 +36,7 @@ export const home = {
     pending: 'Oldest pending delivery',
     failed: 'Failed deliveries',
     parked: 'Parked items',
+    overdue: 'Tickets beyond their target',
   },
   words: { ok: 'OK', unreachable: 'Unreachable' },
   alerts: {

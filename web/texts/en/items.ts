@@ -70,6 +70,7 @@ export const items = {
     reclaimed: 'Lease ran out',
     synced: 'Decided with another of its subject',
     escalated: 'Escalated',
+    overdue: 'Beyond its target',
     changed: 'Changed',
     transferred: 'Transferred',
     decided: 'Decided',

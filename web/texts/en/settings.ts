@@ -58,6 +58,11 @@ export const queueSettings = {
   endings: 'Limits',
   outcome: 'Outcome',
   leaseSeconds: said('Lease', 'How long a reviewer may hold a ticket before it goes to someone else.'),
+  lease: said('Length of leases', 'Whether it follows what decisions take.'),
+  leases: {
+    fixed: 'Always the same',
+    adaptive: 'Twice what 95 % of decisions take, from a quarter to twice the lease',
+  },
   maxHeld: said('Held at once', 'How many tickets a reviewer may hold at the same time.'),
   reclaimedFirst: said('Reclaimed tickets first', 'What a reviewer left behind goes before everything else.'),
   ageing: said('Ageing', 'Waiting raises the priority; off: strict priority.'),
@@ -83,6 +88,7 @@ export const queueSettings = {
   requires: said('Require skills', 'Only reviewers with all of them get the ticket.'),
   maxAttempts: said('Leases at most', 'A ticket whose last lease ends without a decision is dead. Empty: no limit.'),
   deadlineSeconds: said('Deadline', 'After so long a ticket expires, also while held. Empty: never.'),
+  serviceSeconds: said('Target', 'A ticket should be decided so soon after it was first available. Empty: no target.'),
   callback: said('Callback', 'Receives what became of each ticket, unless the ticket names its own.'),
   sync: said(
     'Decide together',

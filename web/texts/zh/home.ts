@@ -33,6 +33,7 @@ export const home: Texts['home'] = {
     pending: '最早的待投递项',
     failed: '投递失败',
     parked: '停滞项',
+    overdue: '超出时限目标的工单',
   },
   words: { ok: '正常', unreachable: '无法连接' },
   alerts: {

@@ -69,6 +69,7 @@ export const items: Texts['items'] = {
     synced: '随同主题的工单裁定',
     reclaimed: '租约到期',
     escalated: '等待提权',
+    overdue: '超出时限目标',
     changed: '已更改',
     transferred: '已转移',
     decided: '已裁定',

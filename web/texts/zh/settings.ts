@@ -56,6 +56,8 @@ export const queueSettings: Texts['queueSettings'] = {
   endings: '限制',
   outcome: '结果',
   leaseSeconds: ['租约', '审核员可持有工单的时间，超时后派给他人。'],
+  lease: ['租约时长', '是否随裁定实际用时调整。'],
+  leases: { fixed: '固定', adaptive: '95% 裁定用时的两倍，介于租约的四分之一与两倍之间' },
   maxHeld: ['同时持有', '一名审核员可同时持有的工单数。'],
   reclaimedFirst: ['收回的工单优先', '审核员未处理完而被收回的工单排在最前。'],
   ageing: ['老化', '等待会提高优先级；关闭则严格按优先级。'],
@@ -79,6 +81,7 @@ export const queueSettings: Texts['queueSettings'] = {
   sync: ['一并裁定', '“subject”：裁定同时适用于同一主题的其他未决工单。留空：各自裁定。'],
   maxAttempts: ['租约次数上限', '最后一次租约结束仍未裁定的工单失效。留空：不限。'],
   deadlineSeconds: ['截止时间', '超过后工单过期，处理中的也一样。留空：永不过期。'],
+  serviceSeconds: ['时限目标', '工单自首次可领取起应在此时间内裁定。留空：无目标。'],
   callback: ['回调', '接收每张工单的结果，工单自带回调的除外。'],
   form: ['裁定表单（JSON Schema）', '裁定必须符合此格式；审核员看到的是表单。'],
 };
