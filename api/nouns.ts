@@ -21,6 +21,7 @@ export * from './jobs/get.ts';
 export * from './jobs/schedules.ts';
 export * from './jobs/topics.ts';
 export * from './keys/keys.ts';
+export * from './queues/quality.ts';
 export * from './queues/settings.ts';
 export * from './queues/stats.ts';
 export * from './reviews/callbacks.ts';

@@ -15,6 +15,8 @@ const range = {
   to: Time.optional().openapi({ description: 'Left out: now' }),
 };
 
+export const Range = z.object(range);
+
 export const FigureFilter = z.object({
   kind: FigureKind,
   queue: AnyName.optional().openapi({ description: 'A queue, topic, court or `gid_…`; left out: all of the kind' }),
@@ -116,8 +118,6 @@ export const Lateness = z
   })
   .openapi('Lateness');
 
-export const ServiceFilter = z.object(range);
-
 const percentiles = z
   .object({ p50: z.number().nullable(), p95: z.number().nullable(), p99: z.number().nullable() })
   .openapi('Percentiles', {
@@ -136,7 +136,7 @@ const service = {
 
 export const Service = z
   .object({
-    ...covered,
+    ...{ from: z.string(), to: z.string() },
     target: z.number().nullable().openapi({ description: "The queue's `serviceSeconds` as it is now" }),
     ...service,
     leaseSeconds: z.number().openapi({ description: 'How long a lease lasts now, where it is adaptive, too' }),
@@ -226,3 +226,26 @@ export const FoundItem = z
     endedBy: z.string().nullable(),
   })
   .openapi('FoundItem');
+
+export const Quality = z
+  .object({
+    from: z.string(),
+    to: z.string(),
+    items: z.array(
+      z.object({
+        reviewer: z.string().optional(),
+        model: z.string().optional(),
+        decided: Whole.openapi({ description: 'By a lease, looks included' }),
+        looked: Whole.openapi({ description: 'Of these, with a second look that upheld or overturned them' }),
+        upheld: Whole,
+        overturned: Whole.openapi({ description: 'By any of their looks' }),
+        overturnRate: z
+          .object({ value: z.number().nullable(), low: z.number(), high: z.number() })
+          .openapi({ description: 'Of those looked at, with its Wilson interval at 95 %' }),
+        kappa: z.number().nullable().openapi({ description: "Cohen's κ with the looks' decisions; null: unknown" }),
+        n: Whole.openapi({ description: 'The pairs of decisions that κ is of' }),
+        secondsMedian: z.number().nullable().openapi({ description: 'From the lease to the decision' }),
+      }),
+    ),
+  })
+  .openapi('Quality');

@@ -10,6 +10,7 @@ import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Claimed, Rejection } from '../domain/cases.ts';
 import type { Ballot } from '../domain/deciding.ts';
+import type { Pair } from '../domain/quality.ts';
 import type { ChangedLine, Change as ReviewChange } from '../domain/reviews.ts';
 import type { Advanced, Completed, Pulled, PullReasons, Released } from './tasks.ts';
 
@@ -49,6 +50,7 @@ export interface Columns {
   'notice.type': 'lease_lost' | 'changed' | 'invited';
   'notice.data': Record<string, unknown>;
   'parked.kind': Kind;
+  'quality.pairs': Pair[];
   'queue.kind': Kind;
   'queue.escalations': QueueSettings['escalations'];
   'queue.callback': Callback;

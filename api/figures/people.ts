@@ -14,7 +14,7 @@ interface Covered {
   covered: Date | null;
 }
 
-export const time = ({ since, until, covered }: Covered, isCut = false) => ({
+const time = ({ since, until, covered }: Covered, isCut = false) => ({
   from: since.toISOString(),
   to: until.toISOString(),
   partial: covered !== null || isCut,

@@ -1,10 +1,10 @@
-import { Service, ServiceFilter } from '../../contract/figures.ts';
+import { Range, Service } from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
 import * as samples from '../../services/figures/samples.ts';
 import * as queues from '../../services/items/queues.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { queueByName } from '../resources.ts';
-import { rounded, time } from './people.ts';
+import { rounded } from './people.ts';
 
 type Row = RowOf<'service_figures'>;
 
@@ -28,7 +28,7 @@ export const serviceEndpoint = endpoint('getService', 'GET /v1/queues/{queue}/se
   summary:
     'How long the tickets that were decided in a time took, beside the target of the queue, in all and by the hour',
   roles: ['producer', 'agent', 'supervisor'],
-  query: ServiceFilter,
+  query: Range,
   answers: { 200: Service },
   problems: ['not_found'],
   async handle({ ctx, params: { queue }, query }) {
@@ -37,6 +37,7 @@ export const serviceEndpoint = endpoint('getService', 'GET /v1/queues/{queue}/se
     const shown = (row: Row) => figures(row, target !== null);
     const byHour = hours.map((row) => ({ hour: (row.hour as Date).toISOString(), ...shown(row) }));
     const leaseSeconds = adaptive_seconds ?? lease_seconds;
-    return ok({ ...time(all), target, ...shown(all), leaseSeconds, overdue: all.overdue, byHour });
+    const time = { from: all.since.toISOString(), to: all.until.toISOString() };
+    return ok({ ...time, target, ...shown(all), leaseSeconds, overdue: all.overdue, byHour });
   },
 });

@@ -164,15 +164,19 @@ create or replace function standing_decision(o item) returns json language sql i
   select coalesce((o.look #> '{standing,decision}')::json, o.result)
 $$;
 
--- Whether two decisions are the same at these JSON pointers; null: as a whole.
-create or replace function same_decision(p_pointers jsonb, p_one json, p_other json) returns boolean
-language sql immutable as $$
-  select coalesce(bool_and(p_one::jsonb #> path is not distinct from p_other::jsonb #> path), true) from (
-    select array(select replace(replace(part, '~1', '/'), '~0', '~')
-                   from unnest((string_to_array(pointer, '/'))[2:]) with ordinality as p (part, no) order by no) as path
+-- What is compared of a decision: its values at these JSON pointers; null: the whole.
+create or replace function compared(p_pointers jsonb, p_decision json) returns jsonb language sql immutable as $$
+  select jsonb_agg(case when d.value #> path is null then '[]' else jsonb_build_array(d.value #> path) end order by no)
+    from (select p_decision::jsonb as value) d, (
+    select s.no, array(
+             select replace(replace(part, '~1', '/'), '~0', '~')
+               from unnest((string_to_array(pointer, '/'))[2:]) with ordinality as p (part, nth) order by nth) as path
       from jsonb_array_elements_text(case jsonb_typeof(p_pointers) when 'array' then p_pointers else '[""]' end)
-           as pointer) p
+             with ordinality as s (pointer, no)) paths
 $$;
+
+create or replace function same_decision(p_pointers jsonb, p_one json, p_other json) returns boolean
+language sql immutable as $$ select compared(p_pointers, p_one) = compared(p_pointers, p_other) $$;
 
 -- Whether the form was checked that counts for a look: that of the queue in which the ticket was decided.
 create or replace function fits_form_of_look(p_look jsonb, p_form bigint) returns boolean language sql stable as $$

@@ -114,25 +114,18 @@ select t.since, t.until, case when (select count(*) from line) = :lines then (se
 
 -- name: service_figures
 -- The time from the first availability of a queue's tickets that were decided in that time to their first and last
--- hand-out and to the decision: of all (`hour` null), then by the hour of the decision. By the newest :lines events of
--- that time. Gold does not count.
+-- hand-out and to the decision: of all (`hour` null), then by the hour of the decision. Gold does not count.
 -- not null: since, until, tickets, kept, overdue
 with t as materialized (select * from time_range(:from?, :to?)),
-line as materialized (
-  select id, kind, item_id, type, at from event
-   where id >= (select event_from(since - interval '1 minute') from t)
-     and id < (select event_from(until + interval '1 minute') from t)
-   order by id desc limit :lines
-), decided as materialized (
+decided as materialized (
   select i.ended_at, extract(epoch from i.ended_at - i.first_available_at) as decided,
          extract(epoch from c.first - i.first_available_at) as first_claim,
          extract(epoch from c.last - i.first_available_at) as last_claim
-    from line l cross join t join item i on i.kind = l.kind and i.id = l.item_id
+    from t join item i on i.ended_at >= t.since and i.ended_at < t.until and i.kind = 'ticket' and i.queue = :queue
+     and i.state = 'settled' and i.look -> 'gold' is null
    cross join lateral (
      select min(at) as first, max(at) as last from event g
-      where g.kind = l.kind and g.item_id = l.item_id and g.token is not null and g.type <> 'refused') c
-   where l.kind = 'ticket' and l.type in ('decided', 'synced') and i.queue = :queue
-     and i.ended_at >= t.since and i.ended_at < t.until and not coalesce(i.look ? 'gold', false)
+      where g.kind = i.kind and g.item_id = i.id and g.token is not null and g.type <> 'refused') c
 ), figures as (
   select date_trunc('hour', ended_at, 'UTC') as hour, count(*)::integer as tickets,
          count(*) filter (where decided <= :target?::double precision)::integer as kept,
@@ -141,6 +134,39 @@ line as materialized (
          percentile_cont(array[0.5, 0.95, 0.99]) within group (order by decided) as decided
     from decided group by grouping sets ((), (1))
 )
-select t.since, t.until, case when (select count(*) from line) = :lines then (select min(at) from line) end as covered,
-       overdue_tickets(:queue, :target) as overdue, f.*
+select t.since, t.until, overdue_tickets(:queue, :target) as overdue, f.*
   from t cross join figures f order by f.hour nulls first;
+
+-- name: quality
+-- Of each person and model who decided tickets of a queue by a lease in that time: what second looks found, and how
+-- often each pair of decisions, theirs and that of the look, came together. A ticket's look is the first that
+-- overturned it, else the first that upheld it. Gold is judged elsewhere.
+-- not null: since, until, decided, looked, overturned, pairs
+with t as materialized (select * from time_range(:from?, :to?)),
+made as materialized (
+  select i.id, i.ended_by as person, i.result, l.id as look, l.outcome, extract(epoch from i.ended_at - g.at) as seconds
+    from t join item i on i.ended_at >= t.since and i.ended_at < t.until
+     and i.kind = 'ticket' and i.queue = :queue and i.state = 'settled' and i.settled_token is not null
+     and not i.erased and i.look -> 'gold' is null
+    left join lateral (
+      select e ->> 'id' as id, e ->> 'outcome' as outcome
+        from jsonb_array_elements(i.look -> 'looks') with ordinality as s (e, no)
+       where e ->> 'outcome' in ('upheld', 'overturned') order by e ->> 'outcome', no limit 1) l on true
+    left join lateral (
+      select at from event where kind = 'ticket' and item_id = i.id and token = i.settled_token and type <> 'refused'
+       limit 1) g on true
+), pair as (
+  select m.person, md5(compared(q.second -> 'compare', m.result)::text) as theirs,
+         md5(compared(q.second -> 'compare', o.result)::text) as other, count(*) as n
+    from made m join item o on o.kind = 'ticket' and o.id = m.look
+    join queue q on q.kind = 'ticket' and q.name = :queue group by 1, 2, 3
+)
+select t.since, t.until, p.*,
+       (select coalesce(json_agg(json_build_array(r.theirs, r.other, r.n)), '[]')
+          from pair r where r.person = p.person) as pairs
+  from t left join (
+    select person, count(*)::integer as decided, count(look)::integer as looked,
+           count(*) filter (where outcome = 'overturned')::integer as overturned,
+           percentile_cont(0.5) within group (order by seconds) as median_seconds
+      from made group by person) p on true
+ order by p.decided desc, p.person;

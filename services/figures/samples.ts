@@ -8,8 +8,6 @@ const MOST_SAMPLED = 2_000;
 
 /** Events, or votes, that one call reads at most. */
 const MOST_LINES = 50_000;
-/** Events that one call reads at most for the tickets that were decided; it keeps only where they lead. */
-const MOST_DECIDED_LINES = 250_000;
 /** Persons in one answer. */
 export const MOST_PERSONS = 200;
 
@@ -45,7 +43,7 @@ export const jurors = ({ db }: Context, court: string, wanted: Between) =>
  * @param target in seconds, or null; what was decided within it is `kept`
  */
 export const service = ({ db }: Context, queue: string, target: number | null, time: Pick<Between, 'from' | 'to'>) =>
-  db.lists.run('service_figures', { ...time, queue, target, lines: MOST_DECIDED_LINES });
+  db.lists.run('service_figures', { ...time, queue, target });
 
 /** First hand-outs by lateness, counted between these bounds in seconds. */
 export const lateness = async (

@@ -12,7 +12,7 @@ const MATRIX: Record<string, string> = {
     putQueue deleteQueue putTopic deleteTopic putCourt deleteCourt putGoldCases addKey
     listKeys revokeKey listAdminLog addErasure getErasure`,
   supervisor: `
-    pauseQueue resumeQueue`,
+    pauseQueue resumeQueue getQueueQuality getQueueQualityCsv`,
   producer: `
     putJurors`,
   'producer supervisor': `

@@ -59,7 +59,7 @@ const tickets: Step[] = [
   // who skipped a ticket is not offered it again
   { operation: 'transferTicket', body: 'holder', refused: LOST, before: claims('clara', 'harassment') },
   ...plain('updateTicket resolveTicket resolveTickets invalidateTicket invalidateTickets invalidateSubject'),
-  ...plain('getTicket listTickets getQueueStats getService'),
+  ...plain('getTicket listTickets getQueueStats getService getQueueQuality getQueueQualityCsv'),
   {
     operation: 'listTicketEvents',
     until: ({ items }, isReal) => !isReal || items.some((event: Json) => event.type === 'delivered'),

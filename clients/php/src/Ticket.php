@@ -13,6 +13,9 @@ final class Ticket implements Held
      * @param list<string> $exclude
      * @param int $attempts leases granted
      * @param ?array<string, mixed> $invalidation `reason`, `by`, `at`
+     * @param ?array<string, mixed> $of of a second look: `id`, `cause`
+     * @param array<int, mixed> $looks the second looks at it
+     * @param ?array<string, mixed> $standing the decision that counts
      * @param bool $resumed it was handed out to this reviewer before
      */
     public function __construct(
@@ -36,6 +39,9 @@ final class Ticket implements Held
         public readonly ?array $invalidation,
         public readonly bool $resumed,
         public readonly ?string $subject = null,
+        public readonly ?array $of = null,
+        public readonly array $looks = [],
+        public readonly ?array $standing = null,
     ) {
     }
 
@@ -74,6 +80,9 @@ final class Ticket implements Held
             invalidation: $of->objectOrNull('invalidation'),
             resumed: $of->any('resumed') === true,
             subject: $of->textOrNull('subject'),
+            of: $of->objectOrNull('of'),
+            looks: (array) $of->any('looks'),
+            standing: $of->objectOrNull('standing'),
         );
     }
 }

@@ -97,6 +97,37 @@ final class Tickets
     }
 
     /**
+     * Asks for a second look at a decision, which nobody who decided before is handed. The same call again has the same
+     * look.
+     *
+     * @param string $cause `appeal`, `check` or `overturn`, which is decided at once, with `$decision`
+     */
+    public function look(
+        string $id,
+        string $cause,
+        ?string $by = null,
+        ?string $reason = null,
+        ?int $priority = null,
+        mixed $decision = null,
+    ): Ticket {
+        $body = ['cause' => $cause] + array_filter(['by' => $by, 'reason' => $reason, 'priority' => $priority], fn ($value) => $value !== null);
+        $body += $cause === 'overturn' ? ['decision' => $decision] : [];
+        return Ticket::of($this->items->call('POST', $id, '/looks', $body));
+    }
+
+    /**
+     * How well a queue's tickets were decided in a time, by each person and model.
+     *
+     * @return array<int, mixed>
+     */
+    public function quality(string $queue, ?string $from = null, ?string $to = null): array
+    {
+        $query = http_build_query(['from' => $from, 'to' => $to]);
+        $answer = $this->transport->call('GET', $this->items->of($queue, "/quality?$query"), null);
+        return (array) $answer['items'];
+    }
+
+    /**
      * Decides all open tickets of a subject.
      *
      * @param array<string, string> $filter `subject`, and where it is wanted `queue`, `state`

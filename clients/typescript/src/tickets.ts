@@ -30,6 +30,8 @@ export interface TicketFilter {
 }
 /** Open tickets of a subject, in one queue or in all. */
 export type SubjectFilter = Schemas['InvalidateSubject']['filter'];
+export type NewLook = Schemas['AskForLook'];
+export type Quality = Schemas['Quality'];
 export type Draft = Schemas['Draft'];
 export type Decided = Schemas['DecideAnswer'];
 /** What became of one entry of a batch. */
@@ -116,6 +118,21 @@ export class Tickets {
   /** Not needed any more, whoever holds it. @throws NotOpenError */
   async invalidate(id: string, { reason }: { reason: string }): Promise<Ticket> {
     return this.#call('POST', path`/v1/tickets/${id}/invalidate`, { reason });
+  }
+
+  /**
+   * Asks for a second look at a decision, which nobody who decided before is handed; an overturn is decided at once. The
+   * same call again has the same look.
+   * @throws DocketError `not_final`, `window_closed`, `already_open`
+   */
+  async look(id: string, how: NewLook): Promise<Ticket> {
+    return this.#call('POST', path`/v1/tickets/${id}/looks`, how);
+  }
+
+  /** How well a queue's tickets were decided in a time, by each person and model. */
+  async quality(queue: string, range: { from?: string; to?: string } = {}): Promise<Quality> {
+    const query = new URLSearchParams(Object.entries(range));
+    return this.#call('GET', `${path`/v1/queues/${queue}/quality`}?${query}`, undefined);
   }
 
   /** Decides all open tickets of a subject; with `dryRun` only counts them. */

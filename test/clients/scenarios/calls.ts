@@ -179,6 +179,30 @@ export const calls: Scenarios = {
     expect(listed.map(({ state }) => state)).toEqual(['invalidated', 'decided', 'decided']);
   },
 
+  'B.2 a second look is asked for, and quality says what it found': async ({ idle, connect }) => {
+    const call = connect({ servers: [idle.api.url] });
+    const ids = numbered(2, 'looked-');
+    await call(
+      'tickets.addMany',
+      'looked',
+      ids.map((id) => ({ id, body: null })),
+    );
+    for (const _ of ids) {
+      const { tickets } = await call('tickets.claim', 'looked', named({ reviewer: 'anna' }));
+      await call('tickets.decide', tickets[0], 'no');
+    }
+    const [one = '', other = ''] = ids;
+    const appeal = await call('tickets.look', one, named({ cause: 'appeal', by: 'author', reason: 'why?' }));
+    expect(appeal).toMatchObject({ of: { id: one, cause: 'appeal' }, state: 'waiting' });
+    const overturn = named({ cause: 'overturn', by: 'lead', decision: 'yes' });
+    expect(await call('tickets.look', one, overturn)).toMatchObject({ id: appeal.id, state: 'decided' });
+    expect(await call('tickets.get', one)).toMatchObject({ standing: { decision: 'yes' }, looks: [{ id: appeal.id }] });
+    expect(await failure(call('tickets.look', 'none', named({ cause: 'check' })))).toMatchObject({ code: 'not_found' });
+    expect((await call('tickets.look', other, named({ cause: 'check', priority: 3 }))).priority).toBe(3);
+    const found = await call('tickets.quality', 'looked');
+    expect(found.items ?? found).toMatchObject([{ reviewer: 'anna', decided: 2, looked: 1, overturned: 1 }]);
+  },
+
   'S2.1 S2.2 S2.3 what is asked of cases is answered, and what is refused has a type': async ({ connect }) => {
     const call = connect();
     const settings = { votesToWin: 2, overbook: 1, leaseSeconds: 60 };

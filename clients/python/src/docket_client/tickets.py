@@ -54,6 +54,9 @@ class Ticket:
     invalidation: Optional[Invalidation]
     resumed: bool = False
     subject: Optional[str] = None
+    of: Optional[Dict[str, Any]] = None
+    looks: Sequence[Mapping[str, Any]] = ()
+    standing: Optional[Dict[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,27 @@ class Tickets(Items):
     def invalidate(self, id: str, *, reason: str) -> Ticket:
         """No one needs to decide it any more; its holder is notified. Raises as ``resolve``."""
         return self._change(id, "invalidate", {"reason": reason})
+
+    def look(
+        self,
+        id: str,
+        *,
+        cause: str,
+        by: Optional[str] = None,
+        reason: Optional[str] = None,
+        priority: Optional[int] = None,
+        decision: Any = None,
+    ) -> Ticket:
+        """Asks for a second look at a decision (``appeal``, ``check`` or ``overturn``), which nobody who decided before
+        is handed. An ``overturn`` is decided at once, with ``decision``. The same call again has the same look."""
+        how = {**sent(cause=cause, by=by, reason=reason, priority=priority)}
+        return self._change(id, "looks", {**how, "decision": decision} if cause == "overturn" else how)
+
+    def quality(self, queue: str, *, since: Optional[str] = None, until: Optional[str] = None) -> List[Dict[str, Any]]:
+        """How well a queue's tickets were decided in a time, by each person and model."""
+        query = urlencode({name: at for name, at in (("from", since), ("to", until)) if at is not None})
+        answer: Dict[str, Any] = self._call("GET", f"/v1/queues/{part(queue)}/quality?{query}", of=queue)
+        return list(answer["items"])
 
     def resolve_all(
         self, filter: Mapping[str, str], *, decision: Any, reason: str, dry_run: bool = False

@@ -1,0 +1,23 @@
+import { kappa, wilson } from '../../domain/quality.ts';
+import type { Context } from '../shared/context.ts';
+
+const MODEL = 'model:';
+
+/**
+ * How well a queue's tickets were decided, by each person and model (B.2).
+ * @param from,to times in ISO 8601; left out: the last day
+ */
+export async function qualityOf({ db }: Context, queue: string, range: { from?: string; to?: string }) {
+  const rows = await db.lists.run('quality', { queue, ...range });
+  const [{ since, until } = { since: new Date(), until: new Date() }] = rows;
+  const items = rows.flatMap(({ person, decided, looked, overturned, pairs, median_seconds }) => {
+    if (person === null) return [];
+    const who = person.startsWith(MODEL) ? { model: person.slice(MODEL.length) } : { reviewer: person };
+    const found = { decided, looked, upheld: looked - overturned, overturned };
+    return {
+      ...{ ...who, ...found, overturnRate: wilson(overturned, looked) },
+      ...{ kappa: kappa(pairs), n: pairs.reduce((sum, [, , n]) => sum + n, 0), secondsMedian: median_seconds },
+    };
+  });
+  return { from: since.toISOString(), to: until.toISOString(), items };
+}
