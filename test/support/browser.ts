@@ -107,12 +107,14 @@ function watch(page: Page, hosts: string[], faults: string[]): void {
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What axe finds in a page that keeps somebody from using it, one line each. */
+/** What axe finds in a page that keeps somebody from using it, or two parts of it that sound the same; one line each. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = await page.evaluate<{ id: string; impact: string; help: string; nodes: { html: string }[] }[]>(
     `axe.run({ runOnly: ${JSON.stringify(RULES)} }).then((result) => result.violations)`,
   );
-  const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const serious = found.filter(
+    ({ id, impact }) => impact === 'serious' || impact === 'critical' || id === 'landmark-unique',
+  );
   return serious.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((n) => n.html).join(' | ')}`);
 }

@@ -11,22 +11,26 @@ await api.post('/v1/queues/q/tickets', { id: 'one', body: {} });
 
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.outerHTML.slice(0, 200)');
 const background = (page: Page) => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-const MAX_BYTES = 150 * 1024;
-
 const browser = useBrowser();
 
-test('S4.9 the first page weighs 150 KB at most', async () => {
-  const page = await browser.prepare(url);
+test.each([
+  ['/', 'the first page weighs', 150, (page: Page) => page.getByRole('rowheader', { name: 'q' })],
+  ['/desk/q', 'the desk weighs beside what each page has', 60, (page: Page) => page.getByText('Ticket one')],
+] as const)('S4.9 at %s %s %d KB at most', async (path, _, most, shown) => {
+  const page = await browser.prepare(url, { person: 'anna' });
   const finished: Request[] = [];
   page.on('requestfinished', (request) => {
-    if (!new URL(request.url()).pathname.startsWith('/v1/feed')) finished.push(request);
+    const { pathname } = new URL(request.url());
+    if (!/^\/v1\/(feed|stream)/.test(pathname)) finished.push(request);
   });
-  await page.goto(url);
-  await page.getByRole('rowheader', { name: 'q' }).waitFor();
-  const sizes = await Promise.all(finished.map((request) => request.sizes()));
+  await page.goto(url + path);
+  await shown(page).first().waitFor();
+  const isEachPages = (request: Request) => /\/(index|connection|router|format)-|\/v1\//.test(request.url());
+  const counted = path === '/' ? finished : finished.filter((request) => !isEachPages(request));
+  const sizes = await Promise.all(counted.map((request) => request.sizes()));
   const bytes = sizes.reduce((sum, s) => sum + s.responseBodySize + s.responseHeadersSize, 0);
   expect(bytes).toBeGreaterThan(10_000);
-  expect(bytes).toBeLessThan(MAX_BYTES);
+  expect(bytes).toBeLessThan(most * 1024);
 });
 
 test('everything works in Chinese, by the browser’s language or by choice, which lasts', async () => {

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { type Problem, problemOf } from '../api/problem.ts';
 import type { Resource } from '../api/resource.ts';
-import { texts } from '../texts/texts.ts';
+import { language, texts } from '../texts/texts.ts';
 
-/** Why a call failed: in plain words, then in the API's own, with what the server's log knows the call by. */
+/** Why a call failed: in plain words of the reader's language; behind them in the API's own, which are English, with what its log knows it by. */
 export function ProblemNote({ problem, retry }: { problem: Problem; retry?: (() => void) | undefined }) {
   const t = texts.value.common;
   return (
@@ -11,26 +11,29 @@ export function ProblemNote({ problem, retry }: { problem: Problem; retry?: (() 
       <p>
         <strong>{t.problems[problem.code] ?? t.problems.other}</strong>
       </p>
-      {problem.errors.length > 0 ? (
-        <ul>
-          {problem.errors.map(({ path, message }) => (
-            <li key={path}>
-              <code>{path}</code> {message}
-            </li>
-          ))}
-        </ul>
-      ) : (
-        problem.detail !== '' && <p>{problem.detail}</p>
-      )}
-      <p class="muted">
-        <code>{problem.code}</code>
-        {problem.requestId && (
-          <>
-            {' · '}
-            {t.requestId} <code>{problem.requestId}</code>
-          </>
+      <details open={language.value === 'en'}>
+        <summary>{t.detail}</summary>
+        {problem.errors.length > 0 ? (
+          <ul>
+            {problem.errors.map(({ path, message }) => (
+              <li key={path}>
+                <code>{path}</code> {message}
+              </li>
+            ))}
+          </ul>
+        ) : (
+          problem.detail !== '' && <p>{problem.detail}</p>
         )}
-      </p>
+        <p class="muted">
+          <code>{problem.code}</code>
+          {problem.requestId && (
+            <>
+              {' · '}
+              {t.requestId} <code>{problem.requestId}</code>
+            </>
+          )}
+        </p>
+      </details>
       {retry && (
         <button type="button" onClick={retry}>
           {t.retry}

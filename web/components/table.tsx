@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { texts } from '../texts/texts.ts';
 import './table.css';
 
 export interface Column<Row> {
@@ -25,7 +26,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, footer }: Props<Row
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the arrow keys */}
-      <section class="table-frame" aria-label={caption} tabIndex={0}>
+      <section class="table-frame" aria-label={texts.value.common.tableOf(caption)} tabIndex={0}>
         <table class="cards">
           <thead>
             <tr>

@@ -16,6 +16,8 @@ export const common = {
   copy: 'Copy',
   copied: 'Copied',
   openInNewTab: 'opens in a new tab',
+  detail: 'What the server says',
+  tableOf: (title: string) => `Table: ${title}`,
   requestId: 'Request',
   units: { d: 'd', h: 'h', m: 'min', s: 's' },
   person: {

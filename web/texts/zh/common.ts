@@ -17,6 +17,8 @@ export const common: Texts['common'] = {
   copy: '复制',
   copied: '已复制',
   openInNewTab: '在新标签页中打开',
+  detail: '服务器的说明',
+  tableOf: (title) => `表格：${title}`,
   requestId: '请求编号',
   units: { d: '天', h: '小时', m: '分钟', s: '秒' },
   person: {
