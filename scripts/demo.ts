@@ -2,6 +2,7 @@ import { Failed, needServer } from './demo/call.ts';
 import { court } from './demo/court.ts';
 import { liveOn } from './demo/life.ts';
 import { leaveOpen } from './demo/open.ts';
+import { posts } from './demo/posts.ts';
 import { tasks } from './demo/tasks.ts';
 import { tickets } from './demo/tickets.ts';
 import { script } from './usage.ts';
@@ -36,6 +37,7 @@ try {
   await court();
   await tasks();
   await leaveOpen();
+  await posts();
   if (forever) await liveOn();
 } catch (error) {
   if (!(error instanceof Failed)) throw error;

@@ -3,6 +3,7 @@ import { Argument } from 'commander';
 import { launch, newPage } from '../test/support/browser.ts';
 import { type RouteName, routes } from '../web/routes.ts';
 import { base, call, needServer } from './demo/call.ts';
+import { POSTS } from './demo/posts.ts';
 import { script } from './usage.ts';
 
 // Photographs each page of the console of a running Docket, which `npm run demo` has filled: light and dark, wide and
@@ -20,7 +21,7 @@ const examples: Partial<Record<RouteName, () => Promise<string>>> = {
   queue: () => first('/v1/tickets', (ticket) => `/queues/ticket/${ticket.queue}`),
   item: () => first('/v1/tickets', (ticket) => `/items/ticket/${ticket.id}`),
   review: () => first('/v1/reviews', (review) => `/reviews/${review.id}`),
-  deskQueue: async () => `/desk/${await busiest('queues', 'waiting')}`,
+  deskQueue: async () => `/desk/${POSTS}`,
   juryCourt: async () => `/jury/${await busiest('courts', 'open')}`,
   queueSettings: () => first('/v1/queues', (queue) => `/settings/queues/${queue.name}`),
   topicSettings: () => first('/v1/topics', (topic) => `/settings/topics/${topic.name}`),

@@ -85,7 +85,7 @@ export async function leaveOpen(): Promise<void> {
   await leaveReview();
   await leaveCallback();
   console.log(
-    `\nleft open: queue ${QUEUE}, court ${COURT}, topic ${TOPIC}, group ${GROUP}, a review, a callback to no one`,
+    `\nleft open: queue ${QUEUE}, queue posts, court ${COURT}, topic ${TOPIC}, group ${GROUP}, a review, a callback to no one`,
   );
 }
 

@@ -155,6 +155,8 @@ function readText(field: Exclude<LeafSpec, { kind: 'flag' }>, input: string, rep
   if (field.kind === 'several') return readSeveral(field, input, report);
   const text = VERBATIM.has(field.kind) ? input : input.trim();
   const isUnknown = field.kind === 'one' && !field.options.some(([known]) => known === text);
+  // of a choice the empty one says that none is chosen
+  if (field.kind === 'choice' && text === '' && field.options.some(([known]) => known === '')) return undefined;
   if (text.trim() === '' || isUnknown) {
     const empty = field.kind === 'param' ? 'omit' : 'empty' in field ? field.empty : 'required';
     if (empty === 'required') report('required');

@@ -1,36 +1,58 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { texts } from '../../texts/texts.ts';
-import { draftOf, emptyDraft, read } from './draft.ts';
+import { type Draft, draftOf, emptyDraft, read } from './draft.ts';
 import { Fields } from './fields.tsx';
-import type { LeafSpec } from './spec.ts';
+import type { LeafSpec, Option } from './spec.ts';
 
 interface Props {
   path: string;
   fields: readonly LeafSpec[];
   /** What else is in the query and stays. */
   keep?: readonly string[];
+  /** What stands in the inputs at first; left out: what the address says. */
+  given?: Record<string, string | undefined>;
+  /** Fields whose values say nothing when they are these. */
+  defaults?: Record<string, string>;
+  /** Fields whose change shows another list at once; the others are then left as they are by default, or kept. */
+  atOnce?: Record<string, readonly string[]>;
+  /** It stands in a panel. */
+  inside?: boolean;
 }
 
 /** Filters of a list. They are the address' query, so that a list can be kept and sent to someone. */
-export function Filters({ path, fields, keep = [] }: Props) {
+export function Filters({ path, fields, keep = [], given, defaults = {}, atOnce = {}, inside = false }: Props) {
   const { query, route } = useLocation();
+  const start = given ?? query;
   const [draft, setDraft] = useState(() =>
-    Object.keys(query).length > 0 ? draftOf(fields, ofQuery(fields, query)) : emptyDraft(fields),
+    Object.keys(start).length > 0 ? draftOf(fields, ofQuery(fields, start)) : emptyDraft(fields),
   );
   const [errors, setErrors] = useState<{ path: string; message: string }[]>([]);
+  const show = (from: Draft, among = fields) => {
+    const { value, errors: wrong } = read(among, { ...from, base: {} }, texts.value.form.wrong);
+    setErrors(wrong);
+    const said = Object.entries(value).filter(([name, one]) => one && one !== defaults[name]);
+    const kept = keep.flatMap((name) => (query[name] ? [[name, query[name]]] : []));
+    const all = [...kept, ...said.map(([name, one]) => [name, String(one)])];
+    if (wrong.length === 0) route(all.length === 0 ? path : `${path}?${new URLSearchParams(all)}`);
+  };
+  const change = (to: Draft) => {
+    setDraft(to);
+    const changed = Object.keys(atOnce).find((name) => to.values[name] !== draft.values[name]);
+    const others = changed === undefined ? undefined : atOnce[changed];
+    if (others)
+      show(
+        to,
+        fields.filter(({ name }) => name === changed || others.includes(name)),
+      );
+  };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const { value, errors: wrong } = read(fields, { ...draft, base: {} }, texts.value.form.wrong);
-    setErrors(wrong);
-    const given = Object.entries(value).filter(([, one]) => one !== undefined && one !== false && one !== null);
-    const kept = keep.flatMap((name) => (query[name] ? [[name, query[name]]] : []));
-    const all = [...kept, ...given.map(([name, one]) => [name, String(one)])];
-    if (wrong.length === 0) route(`${path}?${new URLSearchParams(all)}`);
+    show(draft);
   };
   return (
-    <form class="panel form-body" noValidate onSubmit={submit}>
-      <Fields fields={fields} draft={draft} onChange={setDraft} errors={errors} />
+    <form class={`filters form-body ${inside ? '' : 'panel'}`} noValidate onSubmit={submit}>
+      <Fields fields={fields} draft={draft} onChange={change} errors={errors} />
       <div class="actions">
         <button type="submit">{texts.value.form.show}</button>
       </div>
@@ -38,7 +60,19 @@ export function Filters({ path, fields, keep = [] }: Props) {
   );
 }
 
-const ofQuery = (fields: readonly LeafSpec[], query: Record<string, string>) =>
+/** A choice among words, whose first is that nothing is chosen where it is the empty one. */
+export const among = (name: string, label: string, options: readonly Option[]): LeafSpec => ({
+  ...{ kind: 'choice', name, said: [label, ''], options },
+  ...{ initial: options[0]?.[0] ?? '', proposed: true },
+});
+
+/** A text that may be left out. */
+export const word = (name: string, label: string, more: { hint?: string; suggestions?: string[] } = {}): LeafSpec => ({
+  ...{ kind: 'text', name, said: [label, more.hint ?? ''], empty: 'omit' },
+  ...(more.suggestions && { suggestions: more.suggestions }),
+});
+
+const ofQuery = (fields: readonly LeafSpec[], query: Record<string, string | undefined>) =>
   Object.fromEntries(fields.map((field) => [field.name, valueIn(field, query[field.name])]));
 
 function valueIn(field: LeafSpec, given: string | undefined): unknown {

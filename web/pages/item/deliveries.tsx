@@ -54,7 +54,7 @@ function columnsOf(kind: DeliveredKind, id: string, refresh: () => void): Column
     { id: 'attempts', title: c.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
     { id: 'next', title: c.next, cell: ({ nextAttemptAt: at }) => <NextAttempt at={at} /> },
     { id: 'url', title: c.url, cell: ({ url }) => <code>{url}</code> },
-    { id: 'version', title: c.version, numeric: true, cell: ({ version }) => number(version) },
+    { id: 'version', title: c.version, numeric: true, cell: ({ version }) => version },
   ];
   if (!mayAct('producer')) return columns;
   const again = ({ n, url }: Delivery) => <Redeliver {...{ kind, itemId: id, n, url, refresh }} />;

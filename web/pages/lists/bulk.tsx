@@ -3,11 +3,12 @@ import { useAttempt } from '../../api/attempt.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Loading, ProblemNote } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
+import { localText, momentOf } from '../../components/form/moments.ts';
 import { number } from '../../components/format.ts';
 import { toast } from '../../components/toasts.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { type Filter, fromLocal, toLocal } from './filters.ts';
+import type { Filter } from './filters.ts';
 import { type BulkFilter, invalidateAll, OPEN_STATES, type Preview, preview } from './invalidation.ts';
 
 interface Typed {
@@ -24,7 +25,7 @@ export function BulkInvalidate({ queue, filter }: { queue: string; filter: Filte
   const isOpenState = OPEN_STATES.some((state) => state === filter.state);
   const start = {
     state: isOpenState ? (filter.state ?? '') : '',
-    before: toLocal(filter.before),
+    before: filter.before ? localText(filter.before) : '',
     below: '',
     reason: '',
   };
@@ -90,7 +91,7 @@ function BulkDialog({ queue, start, close }: { queue: string; start: Typed; clos
 }
 
 function filterOf({ state, before, below }: Typed): BulkFilter {
-  const createdBefore = fromLocal(before);
+  const createdBefore = momentOf(before);
   return {
     ...(state && { state: state as NonNullable<BulkFilter['state']> }),
     ...(createdBefore && { createdBefore }),
@@ -118,7 +119,7 @@ function Fields({ typed, change }: { typed: Typed; change: (changed: Partial<Typ
           )}
         </Field>
         <Field label={before}>
-          {(field) => <input {...field} type="datetime-local" value={typed.before} onInput={set('before')} />}
+          {(field) => <input {...field} type="datetime-local" step={1} value={typed.before} onInput={set('before')} />}
         </Field>
         <Field label={t.below}>
           {(field) => <input {...field} type="text" value={typed.below} onInput={set('below')} />}

@@ -46,15 +46,3 @@ export function withFilter(base: string, filter: Filter & { kind?: ListKind }): 
   const set = Object.entries(filter).filter(([, value]) => value);
   return set.length === 0 ? base : `${base}?${new URLSearchParams(Object.fromEntries(set))}`;
 }
-
-/** For `<input type="datetime-local">`, which has the browser's time zone. */
-export function toLocal(iso: string | undefined): string {
-  const at = Date.parse(iso ?? '');
-  if (Number.isNaN(at)) return '';
-  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-export function fromLocal(local: string): string | undefined {
-  const at = Date.parse(local);
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
-}

@@ -23,7 +23,7 @@ export interface Wanted {
   range: Range;
 }
 
-const DEFAULTS = { kind: 'ticket', queue: '', range: 'day' } as const satisfies Wanted;
+export const DEFAULTS = { kind: 'ticket', queue: '', range: 'day' } as const satisfies Wanted;
 
 const isRange = (text: string | undefined): text is Range => text !== undefined && Object.hasOwn(RANGES, text);
 

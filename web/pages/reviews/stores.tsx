@@ -68,7 +68,8 @@ function columns(): Column<Compared>[] {
 
 function Value({ value }: { value: Compared['record'] }) {
   if (value === undefined) return <span class="muted">–</span>;
-  if (typeof value === 'number') return <>{number(value)}</>;
+  // a version among them, which is written without separators everywhere
+  if (typeof value === 'number') return <>{String(value)}</>;
   return (
     <>
       <strong>{number(value.status)}</strong>

@@ -1,10 +1,10 @@
-import { useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { useResource } from '../../api/resource.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Empty } from '../../components/feedback.tsx';
+import { Filters, word } from '../../components/form/filters.tsx';
 import { moment, number, span } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
@@ -12,7 +12,6 @@ import type { Column } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { EditSchedule } from './edit.tsx';
-import './schedules.css';
 
 type Schedule = Schemas['Schedule'];
 const PAGE = 50;
@@ -25,7 +24,7 @@ export function Schedules() {
   const topic = query.topic ?? '';
   return (
     <Page title={t.pages.schedules}>
-      <p class="muted">{t.schedules.lead}</p>
+      <p class="muted lead">{t.schedules.lead}</p>
       <Chooser key={topic} chosen={topic} />
       {topic === '' ? <Empty>{t.schedules.choose}</Empty> : <Found topic={topic} />}
     </Page>
@@ -33,36 +32,11 @@ export function Schedules() {
 }
 
 function Chooser({ chosen }: { chosen: string }) {
-  const t = texts.value.schedules;
-  const [topic, setTopic] = useState(chosen);
-  const [id, list] = [useId(), useId()];
-  const { route } = useLocation();
   const query = { limit: MOST_TOPICS };
   const known = useResource((signal) => data(api.GET('/v1/topics', { params: { query }, signal })), []);
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    route(`/schedules?topic=${encodeURIComponent(topic)}`);
-  };
-  return (
-    <form class="schedules-topic" onSubmit={submit}>
-      <label for={id}>{t.topic}</label>
-      <input
-        id={id}
-        list={list}
-        required
-        maxLength={200}
-        autocomplete="off"
-        value={topic}
-        onInput={(event) => setTopic(event.currentTarget.value)}
-      />
-      <datalist id={list}>
-        {known.data?.items.map(({ name }) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      <button type="submit">{t.show}</button>
-    </form>
-  );
+  const suggestions = known.data?.items.map(({ name }) => name) ?? [];
+  const fields = [word('topic', texts.value.schedules.topic, { suggestions })];
+  return <Filters path="/schedules" fields={fields} given={{ topic: chosen }} />;
 }
 
 function Found({ topic }: { topic: string }) {

@@ -16,8 +16,6 @@ export const deliveries = {
   queue: 'Queue, topic or court',
   host: 'Host of the receiver',
   hostHint: 'With its port, unless it is the usual one',
-  show: 'Which',
-  apply: 'Show',
   redeliver: 'Redeliver',
   redeliverTitle: 'Send it again',
   redeliverWill: (url: string) => `It is sent to ${url} at once, with the same message id as before.`,

@@ -22,7 +22,6 @@ export const lists = {
   person: 'Person',
   after: 'Created from',
   before: 'Created before',
-  show: 'Show',
   none: 'There is nothing like this.',
   nameTopic: 'Name a topic: jobs are listed by topic.',
   pages: 'Pages',

@@ -1,12 +1,10 @@
 /** Figures over time. */
 export const numbers = {
-  choose: 'What is shown',
   kind: 'Kind',
   range: 'Time',
   ranges: { hour: 'Last hour', day: 'Last day', week: 'Last week', month: 'Last 30 days' },
   queueOf: { ticket: 'Queue', job: 'Topic', case: 'Court', task: 'Group or user' },
   all: { ticket: 'All queues', job: 'All topics', case: 'All courts', task: 'All' },
-  show: 'Show',
   noneOfYours: 'Your key is for certain queues, and none of these exists.',
   charts: {
     backlog: 'Backlog',

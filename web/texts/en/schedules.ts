@@ -4,7 +4,6 @@ import { said } from '../said.ts';
 export const schedules = {
   lead: 'A schedule adds a job to its topic again and again.',
   topic: 'Topic',
-  show: 'Show',
   of: (topic: string) => `Schedules of ${topic}`,
   none: 'This topic has no schedules.',
   choose: 'Choose a topic to see its schedules.',

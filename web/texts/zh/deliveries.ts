@@ -15,8 +15,6 @@ export const deliveries: Texts['deliveries'] = {
   queue: '队列、主题或评审庭',
   host: '接收方主机',
   hostHint: '非默认端口时需带端口',
-  show: '筛选',
-  apply: '显示',
   redeliver: '重新投递',
   redeliverTitle: '重新发送',
   redeliverWill: (url) => `立即重新发送到 ${url}，消息编号不变。`,

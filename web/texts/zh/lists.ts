@@ -21,7 +21,6 @@ export const lists: Texts['lists'] = {
   person: '人员',
   after: '创建于此后',
   before: '创建于此前',
-  show: '显示',
   none: '没有符合条件的项目。',
   nameTopic: '请填写主题：作业按主题列出。',
   pages: '分页',

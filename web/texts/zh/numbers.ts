@@ -1,13 +1,11 @@
 import type { Texts } from '../en.ts';
 
 export const numbers: Texts['numbers'] = {
-  choose: '显示内容',
   kind: '类型',
   range: '时间',
   ranges: { hour: '最近一小时', day: '最近一天', week: '最近一周', month: '最近 30 天' },
   queueOf: { ticket: '队列', job: '主题', case: '评审庭', task: '用户组或用户' },
   all: { ticket: '所有队列', job: '所有主题', case: '所有评审庭', task: '全部' },
-  show: '显示',
   noneOfYours: '您的密钥仅限某些队列，而这些队列都不存在。',
   charts: {
     backlog: '积压',

@@ -3,7 +3,6 @@ import type { Texts } from '../en.ts';
 export const schedules: Texts['schedules'] = {
   lead: '定时作业按周期向主题添加作业。',
   topic: '主题',
-  show: '显示',
   of: (topic) => `${topic} 的定时作业`,
   none: '此主题没有定时作业。',
   choose: '选择主题以查看其定时作业。',
