@@ -43,7 +43,8 @@ export function FormButton({ label, about, primary = false, ...form }: Props) {
 
 type DialogProps = Pick<Props, 'fields' | 'given' | 'submit' | 'onSubmit'> & { title: string; onClose: () => void };
 
-function FormDialog({ title, fields, given, submit, onSubmit, onClose }: DialogProps) {
+/** A form in a dialog: the first field has the focus, and who closes it half filled in is asked. */
+export function FormDialog({ title, fields, given, submit, onSubmit, onClose }: DialogProps) {
   const id = useId();
   const form = useForm(fields, given);
   const close = () => {

@@ -1,9 +1,7 @@
-import { useState } from 'preact/hooks';
-import { type Problem, problemOf } from '../../api/problem.ts';
-import { Dialog } from '../../components/dialog.tsx';
-import { ProblemNote } from '../../components/feedback.tsx';
-import { Field } from '../../components/field.tsx';
-import { QueuePicker } from '../../components/queue-picker.tsx';
+import { api, data } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { FormDialog } from '../../components/form/form-button.tsx';
+import type { FieldSpec } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
 import type { Desk } from './desk.ts';
 
@@ -11,60 +9,28 @@ export type Leaving = 'skip' | 'transfer' | null;
 
 interface Props {
   desk: Desk;
-  leaving: Leaving;
+  leaving: NonNullable<Leaving>;
   close: () => void;
 }
+
+const MOST = 500;
 
 /** Skips or transfers the ticket, with a reason. */
 export function LeaveDialog({ desk, leaving, close }: Props) {
   const t = texts.value.desk.leave;
-  const title = leaving === 'transfer' ? t.transferTitle : t.skipTitle;
-  return (
-    <Dialog title={title} open={leaving !== null} onClose={close} actions={false}>
-      {leaving && <LeaveForm desk={desk} leaving={leaving} close={close} />}
-    </Dialog>
-  );
-}
-
-function LeaveForm({ desk, leaving, close }: Props & { leaving: NonNullable<Leaving> }) {
-  const t = texts.value.desk.leave;
   const isTransfer = leaving === 'transfer';
-  const [queue, setQueue] = useState('');
-  const [reason, setReason] = useState('');
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    try {
-      await (isTransfer ? desk.transfer(queue, reason.trim()) : desk.skip(reason.trim()));
-      close();
-    } catch (error) {
-      setProblem(problemOf(error));
-    }
+  const query = { limit: MOST };
+  const known = useResource((signal) => data(api.GET('/v1/queues', { params: { query }, signal })), []);
+  const suggestions = known.data?.items.map(({ name }) => name) ?? [];
+  const fields: FieldSpec[] = [
+    { kind: 'text', name: 'reason', said: [t.reason, isTransfer ? '' : t.skipHint], empty: 'omit', most: 2_000 },
+  ];
+  if (isTransfer)
+    fields.unshift({ kind: 'text', name: 'queue', said: [t.queue, t.transferHint], empty: 'required', suggestions });
+  const leave = async ({ queue, reason }: Readonly<Record<string, unknown>>) => {
+    const why = String(reason ?? '').trim();
+    await (isTransfer ? desk.transfer(String(queue).trim(), why) : desk.skip(why));
   };
-  return (
-    <form class="desk-leave" onSubmit={(event) => void submit(event)}>
-      <p>{isTransfer ? t.transferHint : t.skipHint}</p>
-      {isTransfer && <QueuePicker label={t.queue} value={queue} set={setQueue} />}
-      <Field label={t.reason}>
-        {(field) => (
-          <input
-            {...field}
-            type="text"
-            maxLength={2000}
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      {problem && <ProblemNote problem={problem} />}
-      <div class="actions">
-        <button type="button" onClick={close}>
-          {texts.value.common.cancel}
-        </button>
-        <button type="submit" class="primary">
-          {isTransfer ? t.transfer : t.skip}
-        </button>
-      </div>
-    </form>
-  );
+  const [title, submit] = isTransfer ? [t.transferTitle, t.transfer] : [t.skipTitle, t.skip];
+  return <FormDialog given={null} {...{ title, fields, submit }} onSubmit={leave} onClose={close} />;
 }

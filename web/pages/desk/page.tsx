@@ -219,7 +219,7 @@ function Side({ desk, held, form, isFree, reveal }: SideProps) {
           {t.leave.transfer} <kbd>t</kbd>
         </button>
       </Decision>
-      <LeaveDialog desk={desk} leaving={leaving} close={() => setLeaving(null)} />
+      {leaving && <LeaveDialog desk={desk} leaving={leaving} close={() => setLeaving(null)} />}
     </div>
   );
 }
