@@ -86,7 +86,7 @@ test('what is chosen stands in the address: it survives a reload, a wrong one is
   await page.locator('datalist option[value=addressed]').waitFor({ state: 'attached' });
   await press(page, /^Show$/);
   const search = () => new URL(page.url()).search;
-  await expect.poll(search).toBe('?kind=job&queue=addressed&range=week');
+  await expect.poll(search).toBe('?kind=job&range=week&queue=addressed');
   await page.reload();
   await region(page, 'Lateness').waitFor();
   const values = ['Kind', 'Time', 'Topic'].map((label) => page.getByLabel(label, { exact: true }).inputValue());
