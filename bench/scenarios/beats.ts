@@ -27,7 +27,7 @@ interface Ticket {
   lease: { token: string };
 }
 
-const tickets = (queue: string, skills: string[] = []): Beat<Ticket> => ({
+export const tickets = (queue: string, skills: string[] = []): Beat<Ticket> => ({
   first: async (caller, n) => {
     const claim = { reviewer: `r${n}`, skills };
     return need(await caller.post(`/v1/queues/${queue}/claim`, claim), 200).tickets[0];
@@ -97,7 +97,7 @@ export async function beats(lab: Lab, report: Report): Promise<void> {
 }
 
 /** Beats by `n` callers, on fresh connections: the server closes idle ones. */
-async function beatRound<Held>(url: string, beat: Beat<Held>, n: number, seconds: number): Promise<Timed> {
+export async function beatRound<Held>(url: string, beat: Beat<Held>, n: number, seconds: number): Promise<Timed> {
   const callers = await openCallers(url, n);
   const held: (Held | undefined)[] = await Promise.all(callers.map((caller, at) => beat.first(caller, at)));
   const timed = await repeat(

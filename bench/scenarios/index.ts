@@ -4,6 +4,7 @@ import { apiCpu } from './api-cpu.ts';
 import { beats } from './beats.ts';
 import { capacity } from './capacity.ts';
 import { cases } from './cases.ts';
+import { checked } from './checked.ts';
 import { claims } from './claims.ts';
 import { consoles } from './consoles.ts';
 import { delayed } from './delayed.ts';
@@ -212,5 +213,12 @@ export const scenarios: Record<string, Scenario> = {
       'Each caller holds one item, ends it and gets the next by the same call and commit; beside it the same by two calls, and pg-boss’s fetch → complete from short queues, ' +
       'its best case. The queue with skills has a form, too: each ticket asks for a skill, each caller has it, and each decision is checked.',
     run: beats,
+  },
+  checked: {
+    title: '23 · The beat where work is checked',
+    note:
+      'The beat of 22 by one call, in a queue whose settings have decisions checked, beside one without, in turn in each round. A second look is made by the transaction ' +
+      'of the decision that it is about, and waits in the same queue.',
+    run: checked,
   },
 };

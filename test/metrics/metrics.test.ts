@@ -173,6 +173,8 @@ test('a port of its own has the metrics of the SDK beside ours, and nothing else
 
 test('every metric that alerts and board name is there, and no label changes with a restart', async () => {
   await useAllKinds(api, 'x');
+  // one metric is of queues with a target only
+  await api.put('/v1/queues/promised', { serviceSeconds: 60 });
   expect((await api.get('/v1/tickets/none')).status).toBe(404);
   await checkAll(running.ctx);
   const lines = await own();
