@@ -87,7 +87,7 @@ async function make(ctx: Context, kind: Kind, name: string): Promise<void> {
  */
 export async function put(ctx: Context, name: string, settings: QueueSettings): Promise<QueueRow> {
   await checkSettings(ctx, name, settings);
-  await checkSecond(ctx, settings);
+  await checkSecond(ctx, name, settings);
   const levelSeconds = settings.ageing?.secondsPerLevel;
   const row = { ...settings, callback: ctx.secrets.seal(settings.callback) };
   const queue = only(await ctx.db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...row }));
@@ -96,15 +96,14 @@ export async function put(ctx: Context, name: string, settings: QueueSettings): 
 }
 
 /** @throws Problem 422 where looks would wait in a queue that does not exist */
-async function checkSecond(ctx: Context, { second: { queue } }: QueueSettings): Promise<void> {
-  if (queue !== undefined && !(await get(ctx, 'ticket', queue)))
-    throw invalid('second.queue', missing('ticket', queue));
+async function checkSecond(ctx: Context, name: string, { second: { queue = name } }: QueueSettings): Promise<void> {
+  if (queue !== name && !(await get(ctx, 'ticket', queue))) throw invalid('second.queue', missing('ticket', queue));
 }
 
 /** What these settings would change of open tickets. @throws Problem 422 as `put` does */
 export async function dryRun(ctx: Context, name: string, settings: QueueSettings): Promise<rules.Forecast> {
   await checkSettings(ctx, name, settings);
-  await checkSecond(ctx, settings);
+  await checkSecond(ctx, name, settings);
   return rules.wouldMove(ctx, name, settings);
 }
 
