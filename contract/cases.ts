@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { Callback } from './callbacks.ts';
 import { counts, Erased, Json, orNull, PageByTime, pageOf, Reason, Seconds, Text, Time, Token } from './common.ts';
 import { Option } from './courts.ts';
+import { Look, Of } from './looks.ts';
 import { AnyId, AnyName, Id, Name } from './names.ts';
 import { Offer } from './tickets.ts';
 
@@ -27,6 +28,11 @@ export const Case = z
     decidedAt: z.string().nullable(),
     endedAt: z.string().nullable(),
     endReason: z.string().nullable(),
+    of: orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
+    looks: z.array(Look).openapi({ description: 'Oldest first' }),
+    standing: orNull(
+      z.object({ winner: z.string().nullable(), by: z.string(), at: z.string(), case: z.string() }),
+    ).openapi({ description: 'The verdict that counts now, and the case in which it was found' }),
     erased: Erased,
   })
   .openapi('Case');

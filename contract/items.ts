@@ -32,6 +32,8 @@ export interface LookColumn {
   of?: { id: string; cause: LookEntry['causes'][number] };
   /** The queue whose form and settings count for a look: that of what it is about. */
   queue?: string;
+  /** Who may not be at a look: all who decided before. */
+  deciders?: string[];
   looks?: LookEntry[];
   /** The version of the first decision; left out: no look has ended. */
   version?: number;

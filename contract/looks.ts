@@ -4,11 +4,15 @@ import { Name } from './names.ts';
 
 const Cause = z.enum(['appeal', 'check', 'overturn']);
 
+const asking = {
+  reason: Reason.optional().describe('What whoever looks is told'),
+  by: Name.optional().describe("Who asks; left out, or with a person's key: the caller"),
+};
+
 export const AskForLook = z
   .strictObject({
     cause: Cause,
-    reason: Reason.optional().describe('What whoever looks is told'),
-    by: Name.optional().describe("Who asks; left out, or with a person's key: the caller"),
+    ...asking,
     priority: Priority.optional().describe("Left out: the ticket's"),
     decision: z.unknown().optional().openapi({ description: 'Of an overturn, which is decided at once' }),
   })
@@ -17,6 +21,11 @@ export const AskForLook = z
     path: ['decision'],
   })
   .openapi('AskForLook');
+
+/** An appeal against a court; its reason stands in the history of the look. */
+export const AskForCaseLook = z
+  .strictObject({ cause: z.enum(['appeal']), reason: asking.reason, by: asking.by })
+  .openapi('AskForCaseLook');
 
 /** What a second look is about. */
 export const Of = z.object({ id: z.string(), cause: Cause }).openapi('LookOf');

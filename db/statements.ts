@@ -485,7 +485,7 @@ export interface Statements {
   sync_subjects: { params: { ids: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null }, Columns['sync_subjects.*']>; moves: true };
   count_synced: { params: { subject: string; id: string }; row: { n: number } };
   open_of_subject: { params: { subject: string; afterQueue: string; afterSeq: number; queue?: string | null; states: (string | null)[]; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string; queue: string; seq: number } };
-  ask_for_look: { params: { id: string; cause: string; by: string; reason?: string | null; priority?: number | null; decision?: unknown; actor: string }; row: { answer: string; original: string | null; look_id: string | null }; moves: true };
+  ask_for_look: { params: { kind: string; id: string; cause: string; by: string; reason?: string | null; priority?: number | null; decision?: unknown; actor: string }; row: { answer: string; original: string | null; look_id: string | null }; moves: true };
   open_looks: { params: { ids: (string | null)[] }; row: { id: string; state: Columns['item.state']; holder: string | null } };
   has_decided: { params: { ids: (string | null)[]; person: string }; row: { id: string } };
   change_item: { params: { change: unknown; kind: string; id: string; actor: string }; row: ItemRow; moves: true };

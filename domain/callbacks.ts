@@ -129,6 +129,6 @@ export function briefly(message: { type: string; version: number } & View) {
     version,
     ...(juror !== undefined && { juror, expiresAt }),
     [kind]: brief?.(message[kind] as View, message),
-    ...(message.look != null && { look: BRIEFS.ticket?.(message.look as View, message) }),
+    ...(message.look != null && { look: brief?.(message.look as View, message) }),
   };
 }

@@ -2,6 +2,7 @@ import type { CaseItem } from '../contract/items.ts';
 import { withVote } from './courts.ts';
 import type { Judgement, Tally } from './deciding.ts';
 import { defineKind, stays, untilItsEnd, wordIn } from './kind.ts';
+import { asDecided, OF_LOOKS } from './tickets.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -68,8 +69,21 @@ export function caseView(item: CaseItem) {
     decidedAt: decided ? ended : null,
     endedAt: ended,
     endReason: item.end_reason,
+    of: item.look?.of ?? null,
+    looks: (item.look?.looks ?? []).map(({ id, causes, outcome, state }) => {
+      return { id, causes, state: outcome === null ? 'open' : state, outcome };
+    }),
+    standing: standingOf(item),
     ...(item.erased && { erased: true }),
   };
+}
+
+/** The verdict that counts; null: there is none. */
+function standingOf({ id, state, look, winner, ended_by: by, ended_at }: CaseItem) {
+  if (state !== 'settled' || by === null || ended_at === null) return null;
+  if (!look?.standing) return { winner, by, at: ended_at.toISOString(), case: id };
+  const { decision, ticket, ...how } = look.standing;
+  return { winner: (decision as { winner: string } | null)?.winner ?? null, ...how, case: ticket };
 }
 
 /**
@@ -111,6 +125,7 @@ export function jurorView(item: CaseItem, sight: Sight, looks: Looks): ReturnTyp
   const { votesLeft } = looks.judge(tally);
   const blind: ReturnType<typeof caseView> = {
     ...{ ...whole, state: 'open', winner: null, decidedAt: null, endedAt: null, endReason: null },
+    ...{ looks: [], standing: null },
     ...{ tally: fullTally(item, tally), votesLeft, holds: holds ? 1 : 0, wasted: 0 },
   };
   if (!isGold) return blind;
@@ -122,6 +137,7 @@ export function jurorView(item: CaseItem, sight: Sight, looks: Looks): ReturnTyp
     ...{ ...seen, state: end.winner === null ? 'hung' : 'decided', winner: end.winner, votesLeft: end.votesLeft },
     ...{ tally: fullTally(item, end.tally), decidedAt: end.winner === null ? null : at, endedAt: at },
     endReason: end.winner === null ? 'nobody can win any more' : null,
+    standing: end.winner === null ? null : { winner: end.winner, by: 'court', at, case: item.id },
   };
 }
 
@@ -167,7 +183,7 @@ export const courtCase = defineKind({
       hung: 'expired',
       invalidated: 'invalidated',
     },
-    settled: stays('settled', 'delivered', 'delivery_failed', 'refused', 'erased'),
+    settled: stays('settled', 'delivered', 'delivery_failed', 'refused', 'erased', ...OF_LOOKS),
     expired: stays('expired', 'escalated', 'delivered', 'delivery_failed', 'refused', 'erased'),
     invalidated: stays('invalidated', 'delivered', 'delivery_failed', 'refused', 'erased'),
   },
@@ -181,5 +197,5 @@ export const courtCase = defineKind({
   order: 'age',
   quiet: ['created', 'claimed'],
   frees: () => 1,
-  outcome: (item) => caseView(item as CaseItem),
+  outcome: (item) => caseView(asDecided(item as CaseItem)),
 });

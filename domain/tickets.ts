@@ -69,7 +69,7 @@ export const asDecided = <T extends Pick<ShownTicket, 'look' | 'version'>>(item:
   item.look?.looks ? { ...item, version: item.look.version ?? item.version, look: null } : item;
 
 /** A ticket as reviewers see it, who do not learn which of their decisions are looked at unless one is overturned. */
-export const asReviewer = <V extends Pick<ReturnType<typeof ticketView>, 'looks'>>(view: V): V => ({
+export const asReviewer = <V extends { looks: { outcome: string | null }[] }>(view: V): V => ({
   ...view,
   looks: view.looks.filter(({ outcome }) => outcome === 'overturned'),
 });
@@ -99,7 +99,7 @@ export function queueStatsView({ counts, oldest_waiting_seconds, claims_per_minu
 /** Events that leave the state of a ticket as it is. */
 const whileOpen = ['changed', 'escalated', 'overdue', 'parked', 'refused', 'noted'] as const;
 const afterEnd = ['delivered', 'delivery_failed', 'refused', 'noted', 'erased'] as const;
-const ofLooks = ['upheld', 'overturned', 'look_ended'] as const;
+export const OF_LOOKS = ['upheld', 'overturned', 'look_ended'] as const;
 
 const ends = { decided: 'settled', synced: 'settled', invalidated: 'invalidated', expired: 'expired' } as const;
 
@@ -120,7 +120,7 @@ export const ticket = defineKind({
       ...ends,
       ...stays('held', ...whileOpen),
     },
-    settled: stays('settled', ...afterEnd, ...ofLooks),
+    settled: stays('settled', ...afterEnd, ...OF_LOOKS),
     invalidated: stays('invalidated', ...afterEnd),
     expired: stays('expired', ...afterEnd),
     dead: stays('dead', ...afterEnd),

@@ -1,5 +1,6 @@
 import type { CaseItem } from '../../contract/items.ts';
 import { caseView, jurorView } from '../../domain/cases.ts';
+import { asReviewer } from '../../domain/tickets.ts';
 import { sight } from '../../services/cases/cases.ts';
 import type { Context } from '../../services/shared/context.ts';
 import { Problem } from '../../services/shared/problems.ts';
@@ -37,7 +38,7 @@ export async function viewFor(ctx: Context, caller: Caller, item: CaseItem): Pro
 }
 
 /** Hides the fields that no decision needs, and those that could reveal gold. */
-const forReviewer = (view: View): View => ({ ...view, parties: [], version: 0 });
+const forReviewer = (view: View): View => asReviewer({ ...view, parties: [], version: 0 });
 
 // the same as for an id that does not exist, so that guessing ids reveals nothing
 const unknown = (id: string) => new Problem('not_found', `there is no case ${id}`);

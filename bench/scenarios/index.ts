@@ -9,6 +9,7 @@ import { claims } from './claims.ts';
 import { consoles } from './consoles.ts';
 import { delayed } from './delayed.ts';
 import { depth } from './depth.ts';
+import { early } from './early.ts';
 import { endToEnd } from './end-to-end.ts';
 import { footprint } from './footprint.ts';
 import { heldOpen } from './held-open.ts';
@@ -220,5 +221,13 @@ export const scenarios: Record<string, Scenario> = {
       'The beat of 22 by one call, in a queue whose settings have decisions checked, beside one without, in turn in each round. A second look is made by the transaction ' +
       'of the decision that it is about, and waits in the same queue.',
     run: checked,
+  },
+  early: {
+    title: '24 · Courts that decide early, on real judgements',
+    note:
+      'No server: the strategies of domain/courts.ts judge votes that people have given (NOTICE). Of each web site, rated with one of five letters, 41 random raters vote one after the other, ' +
+      'and right is what most of its other raters say; of each question, with a true answer that is known, all five voters. Sites and voters come in 30 random orders. Records begin empty and grow with each verdict, as those of a court without gold. ' +
+      'What is hung is not right. Beside: compared with the first line of the same set, with the interval of 95 % by bootstrap over the items.',
+    run: early,
   },
 };

@@ -31,8 +31,10 @@ begin
                             else deadline_at end
    where kind = 'case' and id = p_id;
   update case_file f
-     set parties = v_parties, party_ids = party_ids(v_parties), party_persons = party_persons(c, v_parties)
-    from court c where f.id = p_id and c.name = f.court and v_parties is not null;
+     set parties = v_parties, party_ids = party_ids(v_parties) || deciders_of(i.look),
+         party_persons = party_persons(c, v_parties) || deciders_of(i.look)
+    from court c, item i
+   where f.id = p_id and c.name = f.court and i.kind = 'case' and i.id = f.id and v_parties is not null;
   perform recompute_cases(array[(p_id, p_actor, json_build_object('changed', p_change), null)::item_line],
                           'changed', clock_timestamp());
   if v_parties is not null then perform end_barred_holds(v_court, null, p_id); end if;

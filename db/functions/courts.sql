@@ -273,9 +273,10 @@ begin
   return query
   with waiting as materialized (
     select i.capacity, j.persons && i.skipped as skipped,
-           f.party_ids && j.ids or j.persons && f.party_persons as party,
-           exists (select from vote v where v.case_id = i.id
-                      and (v.person = any (j.persons) or v.juror = any (j.ids))) as voted
+           (f.party_ids && j.ids or j.persons && f.party_persons) and not decided_before(i.look, j) as party,
+           decided_before(i.look, j) or exists (
+             select from vote v where v.case_id = i.id
+                and (v.person = any (j.persons) or v.juror = any (j.ids))) as voted
       from item i join case_file f on f.id = i.id
      where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
   select count(*) filter (where w.capacity <= 0)::integer, count(*) filter (where w.voted)::integer,

@@ -191,7 +191,8 @@ create or replace function forget_names() returns void language sql as $$
   delete from erased_exclusion x
    where not exists (
      select from item i where i.kind = x.kind and i.id = x.item_id
-        and (i.ended_at is null or i.state = 'settled' and i.ended_by = x.stands_for and not i.erased));
+        and (i.ended_at is null
+             or i.state = 'settled' and (i.ended_by = x.stands_for or i.kind = 'case') and not i.erased));
   delete from erased_name n
    where not exists (select from erased_exclusion x where x.stands_for = n.stands_for)
      and not exists (select from erasure e where e.stands_for = n.stands_for and e.state = 'running');

@@ -70,7 +70,7 @@ begin
   if e.kind = 'review' then
     return erase_review(e);
   elsif e.kind = 'case' then
-    perform close_cases(array[e.item_id], 'erased', e.actor);
+    perform close_cases(e.item_id || looks_of('case', e.item_id), 'erased', e.actor);
     -- gold
     update admin_log set body = null
      where body @> jsonb_build_object('cases', jsonb_build_array(jsonb_build_object('id', e.item_id)));
@@ -97,10 +97,10 @@ begin
   perform from item where kind = p_kind and id = any (p_ids) order by id for update;
   perform erase_deliveries(p_kind, p_ids);
   delete from parked where kind = p_kind and item_id = any (p_ids);
+  perform erase_traces(kind, id, look #>> '{of,id}') from item
+    where kind = p_kind and id = any (p_ids) and look ? 'of' and not erased;
   if p_kind = 'ticket' then
     delete from draft where item_id = any (p_ids);
-    perform erase_traces(id, look #>> '{of,id}') from item
-      where kind = p_kind and id = any (p_ids) and look ? 'of' and not erased;
   elsif p_kind = 'job' then
     delete from job_run where id = any (p_ids);
     delete from job_key where id = any (p_ids);

@@ -29,7 +29,8 @@ create or replace function case_obstacles(i item, c court, j juror_seen) returns
            case when exists (select from vote v where v.case_id = f.id
                                 and (v.person = any (j.persons) or v.juror = any (j.ids))) then 'voted'
                 when j.persons && i.skipped then 'skipped' end,
-           case when f.party_ids && j.ids or j.persons && f.party_persons then 'party' end,
+           case when decided_before(i.look, j) then 'voted'
+                when f.party_ids && j.ids or j.persons && f.party_persons then 'party' end,
            case when i.capacity <= 0 then 'noVotesLeft' end,
            case when i.ended_at is null and i.deadline_at <= clock_timestamp() then 'hung' end], null)
     from case_file f where f.id = i.id

@@ -89,12 +89,13 @@ begin
             n.now + make_interval(secs => q.service_seconds) as overdue_at from (select clock_timestamp() as now) n) t;
 end $$;
 
--- Asks for a look. Of many calls at once the first opens it; who comes later finds it.
+-- Asks for a look. Of many calls at once the first opens it; who comes later finds it. That of a case is added by the
+-- caller in the same transaction; appeals against courts have no time limit.
 -- p_by        who asks
 -- p_decision  of an overturn, which is decided at once
 -- answer      created, joined, decided or same, with the look; else why there is none
 create or replace function ask_for_look(
-  p_id text, p_cause text, p_by text, p_reason text, p_priority bigint, p_decision json, p_actor text,
+  p_kind text, p_id text, p_cause text, p_by text, p_reason text, p_priority bigint, p_decision json, p_actor text,
   out answer text, out original text, out look_id text
 ) language plpgsql as $$
 declare
@@ -105,9 +106,9 @@ declare
   v_entry jsonb;
   v_days double precision;
 begin
-  select coalesce(look #>> '{of,id}', id) into original from item where kind = 'ticket' and id = p_id;
-  perform pg_advisory_xact_lock(person_key('look', '', original));
-  select * into o from item where kind = 'ticket' and id = original;
+  select coalesce(look #>> '{of,id}', id) into original from item where kind = p_kind and id = p_id;
+  perform pg_advisory_xact_lock(person_key('look', p_kind, original));
+  select * into o from item where kind = p_kind and id = original;
   answer := case when not found then 'not_found' when o.erased then 'erased' when o.state <> 'settled' then 'not_final'
     end;
   if answer is not null then return; end if;
@@ -128,7 +129,7 @@ begin
   select e into v_entry from jsonb_array_elements(o.look -> 'looks') e where e ->> 'outcome' is null;
   if found then
     look_id := v_entry ->> 'id';
-    select * into l from item where kind = 'ticket' and id = look_id for update;
+    select * into l from item where kind = p_kind and id = look_id for update;
   end if;
   if l.id is not null and l.ended_at is null then
     if p_cause = 'check' or p_cause = 'appeal' and v_entry -> 'causes' ? 'appeal' then
@@ -143,7 +144,8 @@ begin
   end if;
   v_entry := v_entry || jsonb_build_object('asked', v_entry -> 'asked' || v_asked, 'causes', v_entry -> 'causes'
     || case when v_entry -> 'causes' ? p_cause then '[]' else to_jsonb(p_cause) end);
-  update item i set look = with_entry(i.look, v_entry) where i.kind = 'ticket' and i.id = o.id returning * into o;
+  update item i set look = with_entry(i.look, v_entry) where i.kind = p_kind and i.id = o.id returning * into o;
+  if p_kind = 'case' then return; end if;
   if answer = 'created' then perform add_look(o, look_id, p_cause, p_actor, p_priority); end if;
   if p_cause = 'overturn' then
     perform end_items('ticket', array[look_id], 'settled', p_by, p_reason, p_results => array[p_decision::text]);
@@ -195,10 +197,10 @@ begin
   if not found then return v_outcome; end if;
   select * into q from queue where kind = o.kind and name = o.queue;
   if l.state = 'settled' then
-    v_outcome := case when same_decision(q.second -> 'compare', l.result, standing_decision(o))
-                      then 'upheld' else 'overturned' end;
+    v_outcome := case when same_decision(case l.kind when 'case' then '["/winner"]' else q.second -> 'compare' end,
+                                         l.result, standing_decision(o)) then 'upheld' else 'overturned' end;
   end if;
-  select e || jsonb_build_object('state', end_event(l.kind, l.state), 'outcome', v_outcome) into v_entry
+  select e || jsonb_build_object('state', l.last_event, 'outcome', v_outcome) into v_entry
     from jsonb_array_elements(o.look -> 'looks') e where e ->> 'id' = l.id;
   update item i
      set look = jsonb_build_object('version', i.version) || with_entry(i.look, v_entry)
@@ -212,7 +214,7 @@ begin
    where i.kind = o.kind and i.id = o.id
   returning * into o;
   perform tell_of_look(o, q, l.id);
-  if v_outcome <> 'none' then
+  if v_outcome <> 'none' and l.kind = 'ticket' then
     insert into look_record as r (queue, decider, upheld, overturned)
     values (o.queue, o.ended_by, (v_outcome = 'upheld')::integer, (v_outcome = 'overturned')::integer)
     on conflict (queue, decider) do update
@@ -255,13 +257,27 @@ create or replace function without_look(p_column jsonb, p_look text) returns jso
 $$;
 
 -- Erases what the ticket that a look is about says of it.
-create or replace function erase_traces(p_look text, p_id text) returns void language plpgsql as $$
+create or replace function erase_traces(p_kind text, p_look text, p_id text) returns void language plpgsql as $$
 begin
-  update item set look = without_look(look, p_look) where kind = 'ticket' and id = p_id;
-  update event set data = skeleton(data) where kind = 'ticket' and item_id = p_id and data ->> 'look' = p_look;
+  update item set look = without_look(look, p_look) where kind = p_kind and id = p_id;
+  update event set data = skeleton(data) where kind = p_kind and item_id = p_id and data ->> 'look' = p_look;
   update delivery
      set state = case when state = 'pending' and body ->> 'look' = p_look then 'failed' else state end,
          body = case when body ->> 'look' <> p_look then json_build_object(
            'look', body ->> 'look', 'state', without_look((body -> 'state')::jsonb, p_look)) end
-   where kind = 'ticket' and item_id = p_id and n > 1 and body is not null;
+   where kind = p_kind and item_id = p_id and n > 1 and body -> 'look' is not null;
 end $$;
+
+-- Who may not judge a look: all who voted on the case or in an earlier look, by their accounts and as persons.
+create or replace function voters_before(p_id text) returns text[] language sql stable as $$
+  select array(select distinct n from vote v, unnest(array[v.juror, v.person]) n
+                where v.case_id = any (p_id || looks_of('case', p_id)))
+$$;
+
+create or replace function deciders_of(p_look jsonb) returns text[] language sql immutable as $$
+  select array(select jsonb_array_elements_text(p_look -> 'deciders'))
+$$;
+
+create or replace function decided_before(p_look jsonb, j juror_seen) returns boolean language sql immutable as $$
+  select p_look is not null and deciders_of(p_look) && (j.ids || j.persons)
+$$;

@@ -6,18 +6,21 @@
 with sent as (
   select distinct on (x.id) x.* from json_to_recordset(:cases::json) as x (
     no integer, id text, court text, parties jsonb, body json, hash text, callback jsonb,
-    "deadlineSeconds" double precision, gold text, "votesLeft" integer, priority bigint, actor text)
+    "deadlineSeconds" double precision, gold text, "votesLeft" integer, priority bigint, actor text, look jsonb)
    order by x.id, x.no
 ), added as (
   insert into item (kind, id, queue, state, priority, rank, body, content_hash, callback, own_deadline, capacity,
                     lacks_jurors, version, created_at, available_at, first_available_at, deadline_at, wake_at,
-                    event_seq, last_event, last_actor, last_data, updated_at)
+                    event_seq, last_event, last_actor, last_data, updated_at, look)
   select 'case', x.id, q.name, 'ready', x.priority, case_rank(c, x.priority, t.created_at),
          coalesce(x.body, 'null'), decode(x.hash, 'hex'), x.callback,
          x."deadlineSeconds" is not null, case when x.gold is null then x."votesLeft" + c.overbook else 1 end,
          x.gold is null and c.mode <> 'claim', nextval('item_version'),
          t.created_at, t.created_at, t.created_at, t.deadline_at, t.deadline_at,
-         1, 'created', x.actor, json_build_object('court', q.name), t.now
+         1, 'created', x.actor, json_strip_nulls(json_build_object(
+           'court', q.name, 'of', x.look #>> '{of,id}', 'cause', x.look #>> '{of,cause}',
+           'reason', x.look ->> 'reason')), t.now,
+         x.look - 'reason' || jsonb_build_object('deciders', voters_before(x.look #>> '{of,id}'))
     from sent x
     join queue q on q.kind = 'case' and q.name = x.court
     join court c on c.name = q.name
@@ -31,7 +34,8 @@ with sent as (
   returning *
 ), filed as (
   insert into case_file (id, court, parties, party_ids, party_persons, gold, votes_left)
-  select a.id, a.queue, x.parties, party_ids(x.parties), party_persons(c, x.parties), x.gold, x."votesLeft"
+  select a.id, a.queue, x.parties, party_ids(x.parties) || deciders_of(a.look),
+         party_persons(c, x.parties) || deciders_of(a.look), x.gold, x."votesLeft"
     from added a join sent x on x.id = a.id join court c on c.name = a.queue
 )
 select * from added order by seq;

@@ -88,11 +88,11 @@ select w.workflow_id as id, 'its item is over, and nothing wakes it' as says
 -- name: wrong_looks
 -- not null: id, says
 -- Second looks of which the ticket that they are about says otherwise (derive_item).
-select distinct 'ticket/' || i.id as id, 'it is a look at ' || o.id || ', which says otherwise' as says
+select distinct i.kind || '/' || i.id as id, 'it is a look at ' || o.id || ', which says otherwise' as says
   from event e
   join item i on i.kind = e.kind and i.id = e.item_id and i.look ? 'of'
   join item o on o.kind = i.kind and o.id = i.look #>> '{of,id}'
- where e.id > :from::bigint and e.id <= :to::bigint and e.kind = 'ticket'
+ where e.id > :from::bigint and e.id <= :to::bigint and e.kind in ('ticket', 'case')
    and not exists (
      select from jsonb_array_elements(o.look -> 'looks') l
       where l ->> 'id' = i.id and (l ->> 'outcome' is null) = (i.ended_at is null))

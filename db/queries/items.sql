@@ -158,7 +158,7 @@ select id, queue, seq from item
 -- moves
 -- not null: answer
 -- A second look (db/functions/looks.sql), and how the call was taken.
-select * from ask_for_look(:id, :cause, :by, :reason?, :priority?, :decision?::json, :actor);
+select * from ask_for_look(:kind, :id, :cause, :by, :reason?, :priority?, :decision?::json, :actor);
 
 -- name: open_looks
 -- not null: id, state

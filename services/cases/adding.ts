@@ -1,4 +1,4 @@
-import type { CaseItem } from '../../contract/items.ts';
+import type { CaseItem, LookColumn } from '../../contract/items.ts';
 import type { Mover, RowOf } from '../../db/pool.ts';
 import { verdictOf } from '../../domain/courts.ts';
 
@@ -9,6 +9,8 @@ export interface NewCase extends Pick<CaseItem, 'id' | 'parties' | 'body' | 'cal
   /** SHA-256 of the content that was sent, hex. */
   hash: string;
   actor: string;
+  /** Of a second look: what it is about, and why it was asked for. */
+  look?: Pick<LookColumn, 'of'> & { reason?: string | undefined };
 }
 
 /** The cases that rows of an answer name; null or empty: none. */

@@ -6,10 +6,11 @@ import { verdictOf } from '../../domain/courts.ts';
 import * as items from '../items/items.ts';
 import { BY_ID, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
+import { checkAnswer } from '../shared/looks.ts';
 import { addOnce, found, invalid, Problem } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases, movedCases, type NewCase } from './adding.ts';
-import type { Court } from './courts.ts';
+import * as courts from './courts.ts';
 import { noCase, rejected } from './judging.ts';
 
 interface CaseFilter {
@@ -25,7 +26,7 @@ const addShared = perContext(({ db }) => shareRows((cases: NewCase[]) => addCase
  * Adds a case, in one statement with concurrent ones (S2.1).
  * @throws Problem `id_conflict` when the id stands for other content
  */
-export async function add(ctx: Context, court: Court, sent: Content, id: string, actor: string) {
+export async function add(ctx: Context, court: courts.Court, sent: Content, id: string, actor: string) {
   const { parties, body, deadlineSeconds = null, callback = null } = sent;
   const content = { parties, body, deadlineSeconds, callback };
   const hash = contentHash({ court: court.name, ...content });
@@ -76,7 +77,7 @@ export async function sight(
  */
 export async function explain(
   ctx: Context,
-  court: Court,
+  court: courts.Court,
   juror: string,
   id: string | undefined,
   subject: string | null,
@@ -119,6 +120,30 @@ export async function resolve(ctx: Context, id: string, { winner, reason }: Reso
   const moved = movedCases(({ resolved }: RowOf<'resolve_case'>) => (resolved ? id : null));
   const { resolved } = only(await ctx.db.move('resolve_case', { id, winner, reason, actor }, { moved }));
   return ended(ctx, id, resolved, { state: 'settled', winner, ended_by: actor, end_reason: reason });
+}
+
+/**
+ * Asks for a second look at a verdict: a case of the same court for people who have not voted on it. Of a look, it is
+ * one at what that is about. The same call again has the same look.
+ * @returns the look, and whether this call has opened it
+ * @throws Problem `not_found`, `erased`, `not_final`, `already_open`
+ */
+export async function appeal(ctx: Context, id: string, by: string, reason: string | undefined, actor: string) {
+  const named = await get(ctx, id);
+  const { id: first, queue, parties, body } = named.look?.of ? await get(ctx, named.look.of.id) : named;
+  const court = await courts.get(ctx, queue);
+  const asked = { kind: 'case', id, cause: 'appeal', by, actor };
+  const moved = movedCases(({ answer, original }: RowOf<'ask_for_look'>) => (answer === 'created' ? original : null));
+  const { answer, look_id } = await ctx.db.transaction(async (tx) => {
+    const given = only(await tx.move('ask_for_look', asked, { moved }));
+    const look = { of: { id: first, cause: 'appeal' as const }, reason };
+    const plain = { callback: null, deadlineSeconds: null, gold: null, hash: contentHash(look), actor };
+    if (given.answer === 'created')
+      await addCases(tx, [{ id: given.look_id ?? '', court, parties, body, ...plain, look }]);
+    return given;
+  });
+  checkAnswer(answer);
+  return { item: await get(ctx, look_id ?? ''), created: answer === 'created' };
 }
 
 /** Ends an open case without a winner; a repeated call has the same answer. @throws Problem `not_found`, `not_open` */

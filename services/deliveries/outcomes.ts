@@ -49,15 +49,16 @@ export async function messageFor(ctx: Context, delivery: DeliveryRow): Promise<O
   return item && callback && 'url' in callback ? messageOf(ctx, item, callback, n) : undefined;
 }
 
-/** What became of a second look, with the ticket that it is about as it was then. */
-async function lookOutcome(ctx: Context, { item_id: id, n, type, version, body }: DeliveryRow) {
+const viewOf = (item: Item | CaseItem) => ('tally' in item ? caseView(item) : ticketView(item));
+
+/** What became of a second look, with the ticket or case that it is about as it was then. */
+async function lookOutcome(ctx: Context, { kind, item_id: id, n, type, version, body }: DeliveryRow) {
   const { look, state } = body as { look: string; state: LookColumn };
-  const [item, about] = [await read(ctx, 'ticket', look), await read(ctx, 'ticket', id)];
-  const callback = about && (await callbackOf(ctx, about as Item));
+  const [item, about] = [await read(ctx, kind as Kind, look), await read(ctx, kind as Kind, id)];
+  const callback = about && (await callbackOf(ctx, about));
   if (!callback || !('url' in callback)) return undefined;
-  const ticket = ticketView({ ...(about as Item), version, look: state });
-  const message = { type, version, ticket, look: item ? ticketView(item as Item) : null };
-  return outgoing(callback, messageId({ kind: 'ticket', id, version }, n), message);
+  const [shown, seen] = [viewOf({ ...about, version, look: state }), item ? viewOf(item) : null];
+  return outgoing(callback, messageId({ kind, id, version }, n), { type, version, [kind]: shown, look: seen });
 }
 
 /** The review as it was after one change. */

@@ -60,7 +60,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'looks',
-    rule: 'a ticket knows of each second look at it whether it is open',
+    rule: 'a ticket or case knows of each second look at it whether it is open',
     advice: `Invalidate an open look, which ends it in both; else ${REPORT}.`,
     byLog: true,
     look: (on, lines) => on.run('wrong_looks', { ...lines, limit: MOST }),

@@ -6,6 +6,7 @@ import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import * as rules from '../items/rules.ts';
 import type { Context } from '../shared/context.ts';
+import { checkAnswer } from '../shared/looks.ts';
 import { Problem } from '../shared/problems.ts';
 
 interface Asked {
@@ -17,15 +18,6 @@ interface Asked {
   /** Of an overturn. */
   decision?: unknown;
 }
-
-const REFUSALS = {
-  not_found: 'there is no such ticket',
-  erased: 'the ticket has been erased',
-  not_final: 'the ticket is not decided',
-  window_closed: 'the decision is too old to appeal against it',
-  already_open: 'a second look is open already',
-  forbidden: 'nobody looks at their own decision',
-} as const;
 
 export const ownDecision = (id: string) =>
   new Problem('forbidden', `ticket ${id} is a look at what this caller decided`);
@@ -39,16 +31,13 @@ export const ownDecision = (id: string) =>
  */
 export async function ask(ctx: Context, id: string, { cause, decision, ...how }: Asked, actor: string) {
   if (cause === 'overturn') await checkOverturn(ctx, id, decision);
-  const asked = { id, cause, decision: cause === 'overturn' ? decision : undefined, ...how, actor };
+  const asked = { kind: 'ticket', id, cause, decision: cause === 'overturn' ? decision : undefined, ...how, actor };
   const ids = (rows: { original: string | null; look_id: string | null }[]) => ({
     kind: 'ticket' as const,
     ids: rows.flatMap(({ original, look_id }) => [look_id, original].filter((one) => one !== null)),
   });
   const { answer, look_id } = only(await ctx.db.move('ask_for_look', asked, { moved: ids }));
-  if (answer in REFUSALS) {
-    const code = answer as keyof typeof REFUSALS;
-    throw new Problem(code, REFUSALS[code]);
-  }
+  checkAnswer(answer);
   const look = only(await ctx.db.run('get_items', { kind: 'ticket', ids: [look_id ?? ''] }));
   const [settled = look] = await rules.settled(ctx, [look]);
   return { item: settled, created: answer === 'created' };

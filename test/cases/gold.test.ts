@@ -18,8 +18,9 @@ async function putGold(name: string, answers: Record<string, string>): Promise<J
 const judged = async (...args: Parameters<typeof judge>): Promise<string> => (await judge(...args)).id;
 
 /** All that a juror sees of a case but what differs from one to the next: its name and content, and the times as such. */
-const shape = ({ id, body, court: _, createdAt, deadlineAt, decidedAt, endedAt, ...seen }: Json) => ({
+const shape = ({ id, body, court: _, createdAt, deadlineAt, decidedAt, endedAt, standing, ...seen }: Json) => ({
   ...seen,
+  standing: standing && { ...standing, at: standing.at === decidedAt, case: standing.case === id },
   lifeMs: deadlineAt === null ? null : msBetween(createdAt, deadlineAt),
   ended: [decidedAt, endedAt].map((at) => at !== null && at >= createdAt),
 });

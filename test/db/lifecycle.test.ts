@@ -136,6 +136,15 @@ describe('a scenario for each kind', () => {
     await voted(api, 'open', (await claimed(api, 'many', 'ann')).token, 'buyer');
     await happened('case', 'delivery_failed');
 
+    for (const [path, body] of [
+      ['resolve', { winner: 'buyer', reason: 'r' }],
+      ['resolve', { winner: 'seller', reason: 'r' }],
+      ['invalidate', { reason: 'r' }],
+    ] as const) {
+      const second = (await api.post('/v1/cases/one/looks', { cause: 'appeal' })).body;
+      expect((await api.post(`/v1/cases/${second.id}/${path}`, body)).status).toBe(200);
+    }
+
     await addCase(api, 'seen', { id: 'hung', deadlineSeconds: 600 });
     await due('case', 'hung', 'deadline');
     await happened('case', 'delivered');

@@ -18,7 +18,7 @@ const MATRIX: Record<string, string> = {
   'producer supervisor': `
     addTicket addTickets addTicketLook resolveTickets resolveTicket invalidateTicket invalidateTickets invalidateSubject updateTicket
     redeliverTicketDelivery putSchedule deleteSchedule putReview redeliverReviewDelivery addCase
-    addCases updateCase resolveCase invalidateCase redeliverCaseDelivery addTemplate updateTemplate deleteTemplate putGroup updateGroupMembers
+    addCases addCaseLook updateCase resolveCase invalidateCase redeliverCaseDelivery addTemplate updateTemplate deleteTemplate putGroup updateGroupMembers
     addTask updateTask deleteTask redeliverOccurrenceDelivery redeliverDelivery readFeed`,
   'consumer supervisor': `
     buryJob`,

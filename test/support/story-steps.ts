@@ -138,7 +138,9 @@ const courts: Step[] = [
     made: ({ items: [invitation] }) => ({ greta: invitation.token }),
   },
   { operation: 'declineCase', refused: LOST },
-  ...plain('resolveCase putGoldCases getCourtStats'),
+  ...plain('resolveCase'),
+  ...twice({ operation: 'addCaseLook', made: ({ id }) => ({ caseLook: id }) }),
+  ...plain('putGoldCases getCourtStats'),
 ];
 
 const tasks: Step[] = [

@@ -7,6 +7,7 @@ const token = (end: string) => `lt_0mi8z5w2o${end.padEnd(22, 'Q7xTb2nVd9Lr4sKe1y
 const MADE = {
   ...{ report17: token('report17'), report18: token('report18'), report19: token('report19') },
   look: 'mgz3k0p4-5Yf2Vt9QxLrB',
+  caseLook: 'mgz3k0p5-8Kd1Wm4RzTqC',
   ...{ order2: token('order2'), order3: token('order3'), order3Again: token('order3again') },
   ...{ carla: token('carla'), david: token('david'), greta: token('greta'), emil: token('emil') },
   frida: token('frida'),

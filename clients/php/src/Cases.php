@@ -157,6 +157,17 @@ final class Cases
     }
 
     /**
+     * Appeals against a verdict: a second case for jurors who have not voted on it; once more, the same one.
+     *
+     * @throws HttpException with problem `not_final` or `already_open`
+     */
+    public function appeal(string $id, ?string $reason = null, ?string $by = null): CourtCase
+    {
+        $body = array_filter(['cause' => 'appeal', 'reason' => $reason, 'by' => $by], fn ($value) => $value !== null);
+        return CourtCase::of($this->items->call('POST', $id, '/looks', $body));
+    }
+
+    /**
      * A juror's open invitations, newest first: one in a court at most.
      *
      * @return \Generator<int, Invitation>

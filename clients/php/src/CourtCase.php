@@ -12,6 +12,9 @@ final class CourtCase implements Held
      * @param list<array<string, mixed>> $parties
      * @param array<string, int> $tally
      * @param int $votesLeft the fewest further votes that could decide it
+     * @param ?array<string, mixed> $of what a second case is about
+     * @param list<array<string, mixed>> $looks appeals against it
+     * @param ?array<string, mixed> $standing the verdict that counts now
      * @param ?Lease $lease of a claim
      * @param bool $resumed the juror held it before
      */
@@ -32,6 +35,9 @@ final class CourtCase implements Held
         public readonly ?string $decidedAt,
         public readonly ?string $endedAt,
         public readonly ?string $endReason,
+        public readonly ?array $of,
+        public readonly array $looks,
+        public readonly ?array $standing,
         public readonly ?Lease $lease,
         public readonly bool $resumed,
     ) {
@@ -67,6 +73,9 @@ final class CourtCase implements Held
             decidedAt: $of->textOrNull('decidedAt'),
             endedAt: $of->textOrNull('endedAt'),
             endReason: $of->textOrNull('endReason'),
+            of: $of->objectOrNull('of'),
+            looks: array_map(fn (Fields $look) => $look->all, $of->objects('looks')),
+            standing: $of->objectOrNull('standing'),
             lease: $lease,
             resumed: $resumed,
         );

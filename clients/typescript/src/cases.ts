@@ -136,6 +136,14 @@ export class Cases {
     return this.#call('POST', path`/v1/cases/${id}/invalidate`, { reason });
   }
 
+  /**
+   * Appeals against a verdict: a second case for jurors who have not voted on it; once more, the same one.
+   * @throws HttpError with code `not_final`, `already_open`
+   */
+  async appeal(id: string, how: { reason?: string; by?: string } = {}): Promise<Case> {
+    return this.#call('POST', path`/v1/cases/${id}/looks`, { cause: 'appeal', ...how });
+  }
+
   /** A juror's open invitations, of all courts. */
   async *invitations(juror: string, options?: CallOptions): AsyncGenerator<Invitation, void, undefined> {
     type Listed = Schemas['Invitations']['items'][number];

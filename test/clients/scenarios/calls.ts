@@ -227,6 +227,12 @@ export const calls: Scenarios = {
     await call('cases.release', skipped, named({ skip: true }));
     expect((await call('cases.claim', court, 'j2')).case?.id).not.toBe(skipped.id);
     expect((await call('cases.get', caseId(1))).winner).toBe('buyer');
+    const appeal = () => call('cases.appeal', caseId(1), named({ reason: 'found', by: 'party' }));
+    const second = await appeal();
+    expect(second).toMatchObject({ state: 'open', of: { id: caseId(1), cause: 'appeal' } });
+    expect((await appeal()).id).toBe(second.id);
+    const looked = await call('cases.get', caseId(1));
+    expect(looked).toMatchObject({ looks: [{ id: second.id, outcome: null }], standing: { winner: 'buyer' } });
     expect(await call('cases.invitations', 'ada')).toEqual([]);
     expect(await refusal(call('cases.get', 'nobody'))).toBe('Http not_found');
     expect(await refusal(call('cases.vote', skipped, 'nobody'))).toBe('Http invalid_request');

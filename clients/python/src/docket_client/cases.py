@@ -42,6 +42,9 @@ class Case:
     decided_at: Optional[str]
     ended_at: Optional[str]
     end_reason: Optional[str]
+    of: Optional[Dict[str, str]]
+    looks: List[Dict[str, Any]]
+    standing: Optional[Dict[str, Any]]
     lease: Optional[CaseLease] = None
     resumed: bool = False
 
@@ -118,6 +121,12 @@ class Cases(Items):
 
         Raises NotOpenError when it was final already, unless by the same call."""
         return _case(self._call("POST", _path(id, "invalidate"), {"reason": reason}, of=id))
+
+    def appeal(self, id: str, *, reason: Optional[str] = None, by: Optional[str] = None) -> Case:
+        """Appeals against a verdict: a second case for jurors who have not voted on it; once more, the same one.
+
+        Raises HttpError with code not_final or already_open."""
+        return _case(self._call("POST", _path(id, "looks"), sent(cause="appeal", reason=reason, by=by), of=id))
 
     def claim(self, court: str, juror: Optional[str] = None, *, retry_seconds: Optional[float] = None) -> ClaimedCase:
         """A case to judge: the one that the juror holds or is invited to, else a new one. ``JurorLoop`` does this and
