@@ -275,3 +275,17 @@ test('B.2 looks are in no bulk call, sync nothing, and go with what they are abo
   ]);
   expect(left).toEqual([]);
 });
+
+test('B.2 who decided stays excluded from looks that follow the erasure of their name', async () => {
+  await configure('forgotten', {});
+  await add('forgotten', { id: 'fo-1' });
+  await decide(await claimOne('forgotten', 'gone-person'), 'no');
+  const { remains } = await erased(api, { person: 'gone-person' });
+  expect(remains.some(({ what }: Json) => /excludes it from 1 items/.test(what))).toBe(true);
+  const { id } = await appeal('fo-1');
+  expect((await claim('forgotten', 'gone-person')).reasons).toMatchObject({ excluded: 1 });
+  const left = await sql("select id from item where item::text ~ 'gone-person' and queue = 'forgotten'");
+  expect(left).toEqual([]);
+  await decide(await claimOne('forgotten', 'ben'), 'no');
+  expect((await ticket('fo-1')).looks).toMatchObject([{ id, outcome: 'upheld' }]);
+});
