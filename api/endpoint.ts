@@ -16,7 +16,7 @@ import { STRANGERS, type Transfer } from './transfers.ts';
 
 /** In the order of the OpenAPI document. */
 export const TAGS = [
-  ...(['Queues', 'Tickets', 'Jobs', 'Reviews', 'Courts', 'Cases', 'Tasks'] as const),
+  ...(['Queues', 'Tickets', 'Reviewers', 'Jobs', 'Reviews', 'Courts', 'Cases', 'Tasks'] as const),
   ...(['Figures', 'Deliveries', 'Feed', 'Streams', 'Sessions', 'Keys', 'System'] as const),
 ];
 export type Tag = (typeof TAGS)[number];

@@ -24,6 +24,7 @@ export * from './keys/keys.ts';
 export * from './queues/quality.ts';
 export * from './queues/settings.ts';
 export * from './queues/stats.ts';
+export * from './reviewers/reviewers.ts';
 export * from './reviews/callbacks.ts';
 export * from './reviews/get.ts';
 export * from './reviews/put.ts';

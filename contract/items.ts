@@ -90,6 +90,11 @@ export interface Item {
   content_version: number | null;
   /** All of its content is gone. */
   erased: boolean;
+  category: string | null;
+  own_category: boolean;
+  /** Nobody else gets it until `for_until`; null there: ever. */
+  for_person: string | null;
+  for_until: Date | null;
   /** Tickets: what it is about. */
   subject: string | null;
   /** The ticket whose decision decided this one, too. */
@@ -138,6 +143,9 @@ export type ShownTicket = Change &
     | 'requires'
     | 'rules_due_at'
     | 'exclude'
+    | 'category'
+    | 'for_person'
+    | 'for_until'
     | 'attempts'
     | 'created_at'
     | 'available_at'

@@ -64,6 +64,16 @@ const QueueSettings = z
       description: 'subject: a decision decides the other open tickets of its subject in the queue',
     }),
     second: Second.default(NO_LOOKS),
+    registered: z.boolean().default(false).openapi({
+      description: 'Only people of the register get tickets, by the skills that it says',
+    }),
+    categoryFrom: z
+      .string()
+      .max(500)
+      .regex(/^(\/([^~/]|~[01])*)*$/, 'must be a JSON pointer')
+      .nullable()
+      .default(null)
+      .openapi({ description: 'JSON pointer into the body, to the category of tickets without one of their own' }),
     rules: Rules.default([]).openapi({
       description:
         'In order: the first priority counts, all `add` are added, all `requires` apply; the result stays within −1000…1000',

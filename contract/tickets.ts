@@ -21,6 +21,7 @@ import {
 } from './common.ts';
 import { Look, Of, Standing } from './looks.ts';
 import { AnyId, AnyName, chosenName, Id, Name } from './names.ts';
+import { Category } from './reviewers.ts';
 
 const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
 const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
@@ -28,6 +29,9 @@ const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
 /** What tickets are about: several may be about the same. */
 const Subject = chosenName(200);
 const Names = z.array(AnyName).max(1000);
+/** The person who alone gets a ticket until `forSeconds` from availableAt; without these for ever. */
+const For = Name.nullable();
+const ForSeconds = Seconds.nullable();
 
 const Lease = z
   .object({
@@ -49,6 +53,9 @@ export const Ticket = z
     subject: z.string().nullable(),
     requires: z.array(z.string()),
     exclude: z.array(z.string()),
+    category: z.string().nullable().openapi({ description: 'Its own, or from the body' }),
+    for: z.string().nullable().openapi({ description: 'Who alone gets it, until `forUntil`' }),
+    forUntil: z.string().nullable().openapi({ description: 'null: for ever' }),
     attempts: z.number().int().openapi({ description: 'Leases granted' }),
     version: z.number().int(),
     createdAt: z.string(),
@@ -82,11 +89,15 @@ export const NewTicket = z
     subject: Subject.nullable().optional(),
     requires: Requires.default([]),
     exclude: Names.default([]),
+    category: Category.nullable().optional(),
+    for: For.optional(),
+    forSeconds: ForSeconds.optional().describe('From availableAt; left out: for ever'),
     delaySeconds: Seconds.default(0),
     deadlineSeconds: Seconds.optional(),
     createdAt: Time.optional().describe('In the past: moved here from elsewhere'),
     callback: z.union([Callback, ReviewTarget]).optional(),
   })
+  .refine((t) => t.for != null || t.forSeconds == null, { message: 'belongs to for', path: ['forSeconds'] })
   .openapi('NewTicket');
 export type NewTicket = z.infer<typeof NewTicket>;
 
@@ -122,7 +133,10 @@ export const ClaimFrom = z
   .openapi('ClaimFrom');
 
 const Reasons = z
-  .object(counts('delayed', 'held', 'excluded', 'skills', 'skipped', 'paused', 'maxHeld'))
+  .object({
+    ...counts('delayed', 'held', 'excluded', 'skills', 'skipped', 'paused', 'maxHeld'),
+    ...counts('notRegistered', 'away', 'quota', 'exposure', 'forAnother'),
+  })
   .openapi('Reasons');
 
 // not by `extend`: the document would combine two schemas
@@ -231,6 +245,9 @@ export const PatchTicket = z
     subject: Subject.nullable().optional(),
     requires: Requires.optional(),
     exclude: Names.optional(),
+    category: Category.nullable().optional(),
+    for: For.optional(),
+    forSeconds: ForSeconds.optional().describe('From availableAt; left out with `for`: for ever'),
     deadlineAt: Time.nullable().optional(),
   })
   .refine((b) => Object.keys(b).length > 0, 'change at least one field')

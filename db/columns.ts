@@ -63,6 +63,7 @@ export interface Columns {
   'queue.ids': 'reuse' | 'once';
   'queue.workflow': 'always' | 'when-needed';
   'resync.what': 'schedule' | 'delivery';
+  'reviewer.exposure': Record<string, number>;
   'review.record': ReviewRecord;
   'review.callback': Callback;
   'review_callback.kind': 'text' | 'picture' | 'reply' | 'edit';

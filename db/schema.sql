@@ -191,9 +191,11 @@ comment on table erased_exclusion is 'open items that exclude somebody whose nam
 create table erased_name (
   stands_for           text collate "C" not null,
   hash                 bytea not null,
+  person_hash          bytea,
   constraint erased_name_pkey PRIMARY KEY (stands_for)
 );
 CREATE INDEX erased_name_hash ON public.erased_name USING btree (hash);
+CREATE INDEX erased_name_person ON public.erased_name USING btree (person_hash) WHERE (person_hash IS NOT NULL);
 
 create table erasure (
   id                   text collate "C" not null,
@@ -368,6 +370,10 @@ create table item (
   erased               boolean default false not null,
   escalates_at         timestamp with time zone,
   look                 jsonb,
+  category             text collate "C",
+  own_category         boolean default false not null,
+  for_person           text collate "C",
+  for_until            timestamp with time zone,
   overdue_at           timestamp with time zone,
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
@@ -375,6 +381,7 @@ create table item (
   constraint item_final_has_end CHECK ((((state = ANY (ARRAY['settled'::text, 'invalidated'::text, 'expired'::text, 'dead'::text])) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
   constraint item_final_lacks_no_jurors CHECK (((NOT lacks_jurors) OR (ended_at IS NULL))),
   constraint item_final_sleeps CHECK (((ended_at IS NULL) OR (wake_at IS NULL))),
+  constraint item_for_whom CHECK (((for_until IS NULL) OR (for_person IS NOT NULL))),
   constraint item_held_has_lease CHECK ((((state = 'held'::text) = (lease_id IS NOT NULL)) AND ((lease_id IS NULL) = (holder IS NULL)) AND ((lease_id IS NULL) = (granted_at IS NULL)) AND ((lease_id IS NULL) = (expires_at IS NULL)))),
   constraint item_held_has_slot CHECK ((((state = 'held'::text) AND (kind = 'ticket'::text)) = (slot IS NOT NULL))),
   constraint item_lease_seconds_check CHECK ((lease_seconds > (0)::double precision)),
@@ -385,6 +392,7 @@ create table item (
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_cost_delay=1);
 CREATE INDEX case_created ON public.item USING btree (queue, created_at, seq) WHERE ((kind || ''::text) = 'case'::text);
+CREATE INDEX item_again ON public.item USING btree (queue, rank, seq) WHERE (((kind || ''::text) = 'ticket'::text) AND ((state || ''::text) = 'ready'::text) AND (event_seq > 1));
 CREATE INDEX item_back ON public.item USING btree (queue, requires_key, rank, seq) WHERE (((kind || ''::text) = 'job'::text) AND ((state || ''::text) = 'ready'::text) AND (event_seq > 1));
 CREATE INDEX item_buried_order ON public.item USING btree (queue, kind, buried_seq) WHERE (state = 'buried'::text);
 CREATE INDEX item_capacity ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND (state = 'ready'::text) AND (capacity > 0));
@@ -393,6 +401,7 @@ CREATE INDEX item_delayed ON public.item USING btree (queue, kind, available_at)
 CREATE INDEX item_delivery_pending ON public.item USING btree (kind, id) WHERE delivery_pending;
 CREATE INDEX item_due ON public.item USING btree (queue, kind, COALESCE(wake_at, 'infinity'::timestamp with time zone)) WHERE (COALESCE(wake_at, 'infinity'::timestamp with time zone) <> 'infinity'::timestamp with time zone);
 CREATE INDEX item_ended ON public.item USING brin (ended_at) WITH (pages_per_range='16', autosummarize='on');
+CREATE INDEX item_for ON public.item USING btree (queue, for_person) WHERE ((for_person IS NOT NULL) AND (state = 'ready'::text));
 CREATE UNIQUE INDEX item_holder ON public.item USING btree (queue, kind, holder, slot) WHERE (state = 'held'::text);
 CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE ((kind || ''::text) = 'job'::text);
 CREATE INDEX item_lacks_jurors ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND lacks_jurors);
@@ -426,6 +435,8 @@ comment on column item.content_version is 'the version that last changed its bod
 comment on column item.run is 'jobs: how often this id has begun';
 comment on column item.escalates_at is 'when the next step of its queue''s escalations is due';
 comment on column item.look is 'of a look: {of, queue, deciders}; of what was looked at: {version, looks, standing} (contract/items.ts)';
+comment on column item.own_category is 'it came with the ticket, and not from its body';
+comment on column item.for_person is 'tickets: nobody else gets it until for_until; null there: ever';
 comment on column item.overdue_at is 'when its queue''s target passes; infinity: that is in its history';
 
 create table job_key (
@@ -653,6 +664,8 @@ create table queue (
   sync                 text collate "C",
   ids                  text collate "C" default 'reuse'::text not null,
   second               jsonb,
+  registered           boolean default false not null,
+  category_from        text collate "C",
   service_seconds      double precision,
   lease                text collate "C" default 'fixed'::text not null,
   adaptive_seconds     double precision,
@@ -674,6 +687,7 @@ CREATE UNIQUE INDEX queue_newest ON public.queue USING btree (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
 comment on column queue.sync is 'tickets: subject: a decision decides the other open tickets of its subject';
 comment on column queue.second is 'when its decisions get a second look; null: only when one is asked for';
+comment on column queue.category_from is 'JSON pointer to the category of a ticket in its body';
 comment on column queue.service_seconds is 'tickets: the target from the first availability to the decision';
 comment on column queue.adaptive_seconds is 'length of a lease now, by what decisions have taken; null: lease_seconds, as too few are known, or it is fixed';
 
@@ -780,6 +794,39 @@ create table review_index (
 );
 CREATE UNIQUE INDEX review_picture ON public.review_index USING btree (target_id) WHERE ((kind = 'picture'::text) AND (removed_at IS NULL));
 CREATE INDEX review_picture_ever ON public.review_index USING btree (target_id, removed_at) WHERE (kind = 'picture'::text);
+
+create table reviewer (
+  name                 text collate "C" not null,
+  seq                  bigint generated always as identity not null,
+  person               text collate "C",
+  display_name         text collate "C",
+  skills               text[] collate "C" not null,
+  per_day              integer,
+  exposure             jsonb not null,
+  away_until           timestamp with time zone,
+  timezone             text collate "C" not null,
+  created_at           timestamp with time zone default clock_timestamp() not null,
+  updated_at           timestamp with time zone default clock_timestamp() not null,
+  constraint reviewer_pkey PRIMARY KEY (name),
+  constraint reviewer_per_day_check CHECK ((per_day >= 0))
+);
+CREATE INDEX reviewer_away ON public.reviewer USING btree (away_until) WHERE (away_until IS NOT NULL);
+CREATE INDEX reviewer_one ON public.reviewer USING btree (COALESCE(person, name));
+CREATE UNIQUE INDEX reviewer_seq ON public.reviewer USING btree (seq);
+comment on column reviewer.seq is 'of several names of a person the time zone of the first holds';
+comment on column reviewer.person is 'names of the same person are one; null: the name itself';
+comment on column reviewer.exposure is 'most tickets of a category a day';
+
+create table reviewer_day (
+  name                 text collate "C" not null,
+  day                  date not null,
+  n                    integer not null,
+  categories           jsonb not null,
+  constraint reviewer_day_pkey PRIMARY KEY (name, day)
+)
+with (fillfactor=70);
+CREATE INDEX reviewer_day_day ON public.reviewer_day USING btree (day);
+comment on table reviewer_day is 'tickets handed out under a registered name that its person had not had before';
 
 create table sample (
   kind                 text collate "C" not null,

@@ -192,6 +192,10 @@ export interface ItemRow {
   erased: boolean;
   escalates_at: Date | null;
   look: Columns['item.look'] | null;
+  category: string | null;
+  own_category: boolean;
+  for_person: string | null;
+  for_until: Date | null;
   overdue_at: Date | null;
 }
 
@@ -241,6 +245,8 @@ export interface QueueRow {
   sync: Columns['queue.sync'] | null;
   ids: Columns['queue.ids'];
   second: Columns['queue.second'] | null;
+  registered: boolean;
+  category_from: string | null;
   service_seconds: number | null;
   lease: Columns['queue.lease'];
   adaptive_seconds: number | null;
@@ -278,6 +284,20 @@ export interface ReviewCallbackRow {
   version: number | null;
   actor: string;
   before_time: Date | null;
+}
+
+export interface ReviewerRow {
+  name: string;
+  seq: number;
+  person: string | null;
+  display_name: string | null;
+  skills: string[];
+  per_day: number | null;
+  exposure: Columns['reviewer.exposure'];
+  away_until: Date | null;
+  timezone: string;
+  created_at: Date;
+  updated_at: Date;
 }
 
 export interface ScheduleRow {
@@ -441,6 +461,7 @@ export interface Statements {
   wrong_log: { params: { from: number; to: number; exclusive: (string | null)[]; limit: number }; row: { id: string; says: string | null } };
   wrong_waits: { params: { limit: number }; row: { id: string; says: string } };
   wrong_looks: { params: { from: number; to: number; limit: number }; row: { id: string; says: string } };
+  wrong_quotas: { params: { from: number; to: number; limit: number }; row: { id: string; says: string } };
   wrong_holds: { params: { limit: number }; row: { id: string; says: string | null } };
   wrong_leases: { params: { limit: number }; row: { id: string; says: string | null } };
   wrong_cases: { params: { from: number; to: number; limit: number }; row: { id: string; says: string | null } };
@@ -475,16 +496,12 @@ export interface Statements {
   publishing_lag: { params: {}; row: { waiting: number; oldest_seconds: number } };
   add_items: { params: { kind: string; items: unknown; keyed: boolean }; row: ItemRow; moves: true };
   get_items: { params: { kind: string; ids: (string | null)[] }; row: ItemRow };
-  settle_items: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; synced: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown }, Columns['settle_items.*']>; moves: true };
-  settle_next: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; next: (string | null)[]; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; advanced: boolean }, Columns['settle_next.*']>; moves: true };
+  settle_items: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; synced: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; category: string | null; for_person: string | null; for_until: Date | null }, Columns['settle_items.*']>; moves: true };
+  settle_next: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; next: (string | null)[]; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; category: string | null; for_person: string | null; for_until: Date | null; advanced: boolean }, Columns['settle_next.*']>; moves: true };
   renew_items: { params: { ids: (string | null)[]; tokens: (string | null)[]; subjects: (string | null)[]; kind: string }; row: ItemRow; moves: 'unseen' };
   release_item: { params: { kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null; delaySeconds: number; skip: boolean; undelivered: boolean }; row: ItemRow; moves: true };
   transfer_item: { params: { queue: string; kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null }; row: ItemRow; moves: true };
   close_items: { params: { kind: string; ids: (string | null)[]; state: string; actor: string; reason: string; results: (string | null)[]; queue?: string | null }; row: ItemRow; moves: true };
-  lock_subjects: { params: { ids: (string | null)[] }; row: { locked: boolean } };
-  sync_subjects: { params: { ids: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null }, Columns['sync_subjects.*']>; moves: true };
-  count_synced: { params: { subject: string; id: string }; row: { n: number } };
-  open_of_subject: { params: { subject: string; afterQueue: string; afterSeq: number; queue?: string | null; states: (string | null)[]; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string; queue: string; seq: number } };
   ask_for_look: { params: { kind: string; id: string; cause: string; by: string; reason?: string | null; priority?: number | null; decision?: unknown; actor: string }; row: { answer: string; original: string | null; look_id: string | null }; moves: true };
   open_looks: { params: { ids: (string | null)[] }; row: { id: string; state: Columns['item.state']; holder: string | null } };
   has_decided: { params: { ids: (string | null)[]; person: string }; row: { id: string } };
@@ -548,17 +565,17 @@ export interface Statements {
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
   list_queues: { params: { kind: string; before?: number | null; limit: number }; row: QueueRow };
   delete_queue: { params: { kind: string; name: string }; row: { outcome: Columns['delete_queue.outcome'] } };
-  put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown; sync?: string | null; second?: unknown; serviceSeconds?: number | null; lease?: string | null }; row: QueueRow };
+  put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown; sync?: string | null; second?: unknown; serviceSeconds?: number | null; lease?: string | null; registered?: boolean | null; categoryFrom?: string | null }; row: QueueRow };
   pause_queue: { params: { paused: boolean; kind: string; name: string }; row: QueueRow };
   take_refresh: { params: {}; row: { kind: Columns['queue.kind']; name: string } };
   refresh_items: { params: { kind: string; name: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: { created_at: string; seq: number; due: string[]; ruled: string[] }; moves: 'unseen' };
   refresh_done: { params: { kind: string; name: string; settingsVersion: number }; row: { name: string } };
   queue_stats: { params: { kind: string; names: (string | null)[] }; row: { name: string; counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
-  claim_reasons: { params: { queues: (string | null)[]; kind: string; person: string; skills: (string | null)[] }; row: { queue: string; delayed: number; held: number; excluded: number; skills: number; skipped: number; paused: number; max_held: number; retry_after: number | null } };
-  claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; advanced: boolean }, Columns['claim.*']>; moves: true };
-  claim_from: { params: { queues: (string | null)[]; person: string; tokens: (string | null)[]; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; advanced: boolean }, Columns['claim_from.*']>; moves: true };
-  claim_next: { params: { kind: string; id: string; token: string; skills: (string | null)[]; queues: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; advanced: boolean }, Columns['claim_next.*']>; moves: true };
-  items_ahead: { params: { kind: string; id: string; queue: string; skills: (string | null)[]; person: string }; row: { n: number } };
+  claim_reasons: { params: { person: string; queues: (string | null)[]; kind: string; skills: (string | null)[] }; row: { queue: string; delayed: number; held: number; excluded: number; skills: number; not_registered: number; away: number; quota: number; exposure: number; for_another: number; skipped: number; paused: number; max_held: number; retry_after: number | null } };
+  claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; category: string | null; for_person: string | null; for_until: Date | null; advanced: boolean }, Columns['claim.*']>; moves: true };
+  claim_from: { params: { queues: (string | null)[]; person: string; tokens: (string | null)[]; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; category: string | null; for_person: string | null; for_until: Date | null; advanced: boolean }, Columns['claim_from.*']>; moves: true };
+  claim_next: { params: { kind: string; id: string; token: string; skills: (string | null)[]; queues: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; category: string | null; for_person: string | null; for_until: Date | null; advanced: boolean }, Columns['claim_next.*']>; moves: true };
+  items_ahead: { params: { kind: string; id: string; person: string; queue: string; skills: (string | null)[] }; row: { n: number } };
   notice_store: { params: { store: string }; row: { first: boolean } };
   restart_reconciliation: { params: {}; row: never };
   put_back: { params: { limit: number; most: number }; row: { stage: string; put: number | null } };
@@ -583,6 +600,12 @@ export interface Statements {
   archived_items: { params: { word: string; kind: string; ids: (string | null)[] }; row: { id: string; seq: number; line: string } };
   archived_reviews: { params: { ids: (string | null)[] }; row: { id: string; seq: number; line: string } };
   archived_tasks: { params: { ids: (string | null)[] }; row: { id: string; seq: number; line: string } };
+  put_reviewer: { params: { name: string; person?: string | null; displayName?: string | null; skills: (string | null)[]; perDay?: number | null; exposure: unknown; awayUntil?: Date | string | null; timezone: string }; row: ReviewerRow };
+  get_reviewer: { params: { name: string }; row: ReviewerRow };
+  list_reviewers: { params: { before?: number | null; limit: number }; row: ReviewerRow };
+  delete_reviewer: { params: { name: string }; row: { name: string } };
+  ticket_causes: { params: { persons?: (string | null)[] | null; skills: (string | null)[]; id: string }; row: { name: string; excluded: boolean; skipped: boolean; lacks_skills: boolean; max_held: boolean; paused: boolean; not_registered: boolean; away: boolean; quota: boolean; exposure: boolean; for_another: boolean } };
+  forget_reviewer_days: { params: {}; row: never };
   receive_callbacks: { params: { reviews: (string | null)[]; ids: (string | null)[]; kinds: (string | null)[]; targets: (string | null)[]; statuses: (number | null)[]; auditTimes: (Date | string | null)[]; skewSeconds: number; actors: (string | null)[]; wait: boolean; whole: boolean }; row: Narrowed<{ no: number | null; problem: Columns['receive_callbacks.problem'] | null; arrival: number | null; received_at: Date | null }, Columns['receive_callbacks.*']>; moves: true };
   apply_review: { params: { id: string; limit: number }; row: Narrowed<{ resolved: number | null; more: boolean | null; version: number | null; telling: number | null }, Columns['apply_review.*']> };
   waiting_reviews: { params: { seconds: number; limit: number }; row: { id: string } };
@@ -641,6 +664,10 @@ export interface Statements {
   get_session: { params: { hash: Uint8Array }; row: { key_id: string; expires_at: Date } };
   end_session: { params: { hash: Uint8Array }; row: never };
   forget_sessions: { params: {}; row: never };
+  lock_subjects: { params: { ids: (string | null)[] }; row: { locked: boolean } };
+  sync_subjects: { params: { ids: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null }, Columns['sync_subjects.*']>; moves: true };
+  count_synced: { params: { subject: string; id: string }; row: { n: number } };
+  open_of_subject: { params: { subject: string; afterQueue: string; afterSeq: number; queue?: string | null; states: (string | null)[]; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string; queue: string; seq: number } };
   add_template: { params: { id: string; name: string; params: unknown; hash: string }; row: TaskTemplateRow };
   get_template: { params: { id: string }; row: TaskTemplateRow };
   change_template: { params: { id: string; name?: string | null; params?: unknown }; row: TaskTemplateRow };

@@ -8,7 +8,8 @@ const BEAT_MS = 5_000;
 /** Runs ANALYZE and deletes expired rows. */
 const TIDYING = [
   ...(['refresh_statistics', 'unpark', 'forget_notices', 'forget_nodes', 'forget_sessions'] as const),
-  ...(['forget_juror_days', 'forget_drafts', 'forget_commands', 'forget_admin_log', 'compact_tally'] as const),
+  ...(['forget_juror_days', 'forget_reviewer_days'] as const),
+  ...(['forget_drafts', 'forget_commands', 'forget_admin_log', 'compact_tally'] as const),
 ];
 
 export interface MaintenanceOptions {

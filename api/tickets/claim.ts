@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi';
+import { ExplainWho, ExplainWhoAnswer } from '../../contract/reviewers.ts';
 import { Claim, ClaimAnswer, ClaimFrom, Explain, ExplainAnswer } from '../../contract/tickets.ts';
 import { handedView } from '../../domain/tickets.ts';
 import type { Gone } from '../../runtime/waiting.ts';
@@ -63,4 +64,15 @@ export const explain = endpoint('explainClaim', 'POST /v1/queues/{queue}/explain
     await checkQueues(ctx, caller, [queue]);
     return ok(await tickets.explain(ctx, queue, personOf(caller, reviewer), skills, ticket, boundTo(caller)));
   },
+});
+
+export const explainWho = endpoint('explainWho', 'GET /v1/explain/who', {
+  tag: 'Tickets',
+  summary: 'Who of the register could take a ticket now, and why the others could not',
+  roles: ['supervisor'],
+  scope: { item: ({ query: { ticket } }) => ['ticket', ticket] },
+  query: ExplainWho,
+  answers: { 200: ExplainWhoAnswer },
+  problems: ['not_found'],
+  handle: async ({ ctx, query: { ticket } }) => ok(await tickets.explainWho(ctx, ticket)),
 });

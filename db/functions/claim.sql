@@ -25,6 +25,7 @@ declare
   v_slots bigint[];
 begin
   select * into q from queue where kind = p_kind and name = p_queue;
+  if exists (select from reviewer) then perform lock_registered(p_persons); end if;
   if q.max_held > 1 then
     perform pg_advisory_xact_lock(s.key) from (
       select distinct person_key(p_kind, p_queue, person) as key from unnest(p_persons) as person order by 1) s;
@@ -69,6 +70,7 @@ begin
       p_kind, p_queues[1], array[p_person], p_tokens, v_count, p_skills, p_resume);
     return;
   end if;
+  if exists (select from reviewer) then perform lock_registered(array[p_person]); end if;
   perform pg_advisory_xact_lock(s.key) from (
     select distinct person_key(p_kind, queue, p_person) as key from unnest(p_queues) as queue order by 1) s;
   if p_resume then
@@ -131,42 +133,48 @@ declare
   v_number integer;
   v_erased boolean;
 begin
-  v_ids := head_of_queue(q.kind, q.name, v_one, p_skills, cardinality(p_persons), '{}');
+  if q.registered or exists (select from reviewer) or v_one is null and exists (
+    select from item where queue = q.name and state = 'ready' and for_person is not null) then
+    return choose_registered(q, p_persons, p_skills);
+  end if;
+  v_ids := head_of_queue(
+    q, case when v_one is not null then known_as(v_one) end, p_skills, cardinality(p_persons), '{}', '{}');
   if v_one is not null or v_ids is null then return v_ids; end if;
   v_erased := exists (select from erased_name);
   v_free := array(
     select s.n from unnest(v_ids, p_persons) with ordinality as s (id, person, n)
       join item i on i.kind = q.kind and i.id = s.id
-     where s.person = any (i.exclude) or s.person = any (i.skipped)
-        or v_erased and known_as(s.person) && (i.exclude || i.skipped));
+     where not is_offered(i, case when v_erased then known_as(s.person) else array[s.person] end, '{}', '{}'));
   if v_free = '{}' then return v_ids; end if;
   foreach v_number in array v_free loop v_ids[v_number] := null; end loop;
   for v_number in 1 .. cardinality(p_persons) loop
     if v_ids[v_number] is null then
       v_ids[v_number] := (head_of_queue(
-        q.kind, q.name, p_persons[v_number], p_skills, 1, array_remove(v_ids, null)))[1];
+        q, known_as(p_persons[v_number]), p_skills, 1, array_remove(v_ids, null), '{}'))[1];
     end if;
   end loop;
   return v_ids;
 end $$;
 
 -- The best items that wait, locked, in the order of the queue; items that others have locked are passed by.
--- p_person  whom none of them may exclude; null: nobody
--- p_but     none of these
+-- p_names  of the person to whom all of them may go; none: what is for nobody alone; null: who gets them is looked at
+--          later
+-- p_but    none of these
+-- p_full   none of these categories but what the person was handed before
 create or replace function head_of_queue(
-  p_kind text, p_queue text, p_person text, p_skills text[], p_count integer, p_but text[]
+  q queue, p_names text[], p_skills text[], p_count integer, p_but text[], p_full text[]
 ) returns text[] language plpgsql as $$
 declare
   v_ids text[];
-  v_names text[] := known_as(p_person);
+  v_away text[] := case when p_names is not null then away_names() end;
   v_now timestamptz := clock_timestamp();
 begin
-  if p_skills <> '{}' then return pick_skilled(p_kind, p_queue, p_person, p_skills, p_count, p_but, v_now); end if;
+  if p_skills <> '{}' then return pick_skilled(q, p_names, p_skills, p_count, p_but, p_full, v_away, v_now); end if;
   with head as materialized (
-    select id, rank, seq from item
-     where kind = p_kind and queue = p_queue and state = 'ready' and requires_key = '' and rules_due_at is null
+    select id, rank, seq from item i
+     where kind = q.kind and queue = q.name and state = 'ready' and requires_key = '' and rules_due_at is null
        and (deadline_at is null or deadline_at > v_now) and id <> all (p_but)
-       and (p_person is null or not (v_names && exclude or v_names && skipped))
+       and is_offered(i, p_names, p_full, v_away)
      order by rank, seq
      limit p_count
        for update skip locked)
@@ -183,6 +191,7 @@ declare
   v_now timestamptz := clock_timestamp();
 begin
   if p_ids is null then return; end if;
+  if exists (select from reviewer) then perform count_hand_outs(p_ids, p_persons); end if;
   return query update item i
      set state = 'held', lease_id = s.token, holder = s.person, slot = s.slot, granted_at = v_now,
          expires_at = v_now + make_interval(secs => coalesce(i.lease_seconds, q.adaptive_seconds, q.lease_seconds)),
@@ -197,35 +206,35 @@ end $$;
 -- per key that occurs and is covered, then the best of those are locked. What a neighbour locked
 -- in between is made up for by looking a little further.
 create or replace function pick_skilled(
-  p_kind text, p_queue text, p_person text, p_skills text[], p_count integer, p_but text[], p_now timestamptz
+  q queue, p_names text[], p_skills text[], p_count integer, p_but text[], p_full text[], p_away text[],
+  p_now timestamptz
 ) returns text[] language plpgsql as $$
 declare
   v_ids text[];
   v_seen integer;
   v_depth integer := p_count;
-  v_names text[] := known_as(p_person);
 begin
   loop
     with recursive key (requires_key) as (
       (select requires_key from item
-        where kind = p_kind and queue = p_queue and state = 'ready' order by requires_key limit 1)
+        where kind = q.kind and queue = q.name and state = 'ready' order by requires_key limit 1)
       union all
       select (select i.requires_key from item i
-               where i.kind = p_kind and i.queue = p_queue and i.state = 'ready'
+               where i.kind = q.kind and i.queue = q.name and i.state = 'ready'
                  and i.requires_key > key.requires_key order by i.requires_key limit 1)
         from key where key.requires_key is not null
     ), head as materialized (
       select h.* from key cross join lateral (
         select id, rank, seq from item i
-         where i.kind = p_kind and i.queue = p_queue and i.state = 'ready' and i.requires_key = key.requires_key
+         where i.kind = q.kind and i.queue = q.name and i.state = 'ready' and i.requires_key = key.requires_key
            and (deadline_at is null or deadline_at > p_now) and rules_due_at is null and id <> all (p_but)
-           and (p_person is null or not (v_names && exclude or v_names && skipped))
+           and is_offered(i, p_names, p_full, p_away)
          order by rank, seq limit v_depth) h
        where key.requires_key is not null
          and (key.requires_key = '' or string_to_array(key.requires_key, ',') <@ p_skills)
     ), locked as materialized (
       select i.id, i.rank, i.seq from item i
-       where i.kind = p_kind and i.id in (select id from head order by rank, seq limit v_depth) and i.state = 'ready'
+       where i.kind = q.kind and i.id in (select id from head order by rank, seq limit v_depth) and i.state = 'ready'
          and i.rules_due_at is null
        order by i.rank, i.seq limit p_count for update skip locked
     )

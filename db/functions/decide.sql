@@ -62,6 +62,9 @@ declare
   v_chosen text[];
   v_settled item[];
 begin
+  if exists (select from reviewer) then
+    perform lock_registered(array(select holder from item where kind = p_kind and id = any (p_ids)));
+  end if;
   perform from item where kind = p_kind and id = any (p_ids) order by id for update;
   for v_queue in select distinct queue from item where kind = p_kind and id = any (p_ids) and state = 'held' loop
     if is_due(p_kind, array[v_queue]) then return query select * from advance_due(p_kind, array[v_queue]); end if;

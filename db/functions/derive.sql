@@ -20,7 +20,8 @@ begin
     new.capacity := null; new.lacks_jurors := false; new.wake_at := null;
   elsif clock_of(new.kind) = 'advance_items' and new.wake_at is not distinct from old.wake_at then
     new.wake_at := item_wake(new.state, new.available_at, new.expires_at, new.deadline_at,
-                             least(new.escalates_at, nullif(new.overdue_at, 'infinity')));
+                             least(new.escalates_at, nullif(new.overdue_at, 'infinity'),
+                                   case when new.state = 'ready' then new.for_until end));
   end if;
 
   if new.event_seq = old.event_seq and new.state = old.state then

@@ -5,18 +5,28 @@ create or replace function name_hash(p_name text) returns bytea language sql sta
   select sha256(key || convert_to(p_name, 'UTF8')) from erasure_key
 $$;
 
--- A name, and what stands for it where it was erased.
+-- A name with the others of its person (the register of reviewers), and what stands for them where they were erased.
 create or replace function known_as(p_name text) returns text[] language plpgsql stable as $$
+declare
+  v_one text := (select coalesce(person, name) from reviewer where name = p_name);
+  v_names text[] := array[p_name];
 begin
+  if v_one is not null then
+    v_names := v_names || array(
+      select name from reviewer where coalesce(person, name) = v_one and name <> p_name);
+  end if;
   -- as good as always, and at each claim
-  if not exists (select from erased_name) then return array[p_name]; end if;
-  return p_name || array(select stands_for from erased_name where hash = name_hash(p_name));
+  if not exists (select from erased_name) then return v_names; end if;
+  return v_names || array(
+    select e.stands_for from unnest(v_names) as n join erased_name e on e.hash = name_hash(n)
+    union select stands_for from erased_name where person_hash = name_hash(v_one));
 end $$;
 
 -- The columns in which a person's name may stand; as a queue or an executor only as that of a user's tasks (`uid_…`).
 create or replace function erased_columns() returns table (place integer, relation text, columns text[])
 language sql immutable as $$
-  values (1, 'item', '{queue, exclude, skipped, holder, ended_by, last_actor, last_data, subject, look}'::text[]),
+  values (1, 'item', '{queue, exclude, skipped, for_person, holder, ended_by, last_actor, last_data, subject,
+                       look}'::text[]),
          (2, 'case_file', '{parties, party_ids, party_persons}'), (3, 'vote', '{juror, person}'),
          (4, 'lease', '{queue, holder, slot, ended_by}'), (5, 'event', '{actor, data}'),
          (6, 'review_callback', '{actor}'), (7, 'task', '{executor, queue}'), (8, 'delivery', '{queue, body}'),
@@ -42,7 +52,12 @@ declare
   v_size bigint;
 begin
   if e.place = 0 then
-    insert into erased_name (stands_for, hash) values (e.stands_for, name_hash(e.person)) on conflict do nothing;
+    -- other names of the person stay excluded
+    insert into erased_name (stands_for, hash, person_hash)
+    values (e.stands_for, name_hash(e.person), (
+      select name_hash(coalesce(nullif(person, e.person), e.stands_for)) from reviewer where name = e.person))
+    on conflict do nothing;
+    update reviewer set person = e.stands_for where person = e.person;
     return query select * from end_held_by(e.person, e.actor);
     perform remove_person(e.person);
     update erasure set place = 1, block = 0, passes = passes + 1, again = false where id = e.id;
@@ -101,6 +116,9 @@ begin
   delete from api_key where p_person in (subject, name);
   delete from draft where person = p_person;
   delete from look_record where decider = p_person;
+  delete from reviewer where name = p_person;
+  update admin_log set body = null where path = '/v1/reviewers/' || p_person and body is not null;
+  delete from reviewer_day where name = p_person;
   delete from juror where p_person in (id, person);
   delete from juror_record where person = p_person;
   delete from juror_day where person = p_person;

@@ -112,8 +112,8 @@ begin
   end if;
   return query update item i
      set body = 'null', content_hash = '', requires = '{}', base_requires = null, exclude = '{}', skipped = '{}',
-         callback = null, subject = null, ruled = null, body_bytes = null, result_hash = null,
-         look = without_look(i.look, null),
+         callback = null, subject = null, category = null, for_person = null, for_until = null, ruled = null,
+         body_bytes = null, result_hash = null, look = without_look(i.look, null),
          result = case when i.result is not null then 'null'::json end,
          end_reason = case when i.end_reason is not null then 'erased' end,
          erased = true, delivery_pending = false, event_seq = i.event_seq + 1, last_event = 'erased',

@@ -71,7 +71,7 @@ begin
   insert into item (kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires, requires_key,
                     base_requires, rules_due_at, exclude, skipped, callback, subject, version, created_at,
                     available_at, first_available_at, deadline_at, escalates_at, overdue_at, wake_at, event_seq,
-                    last_event, last_actor, last_data, updated_at, look)
+                    last_event, last_actor, last_data, updated_at, look, category, own_category)
   select 'ticket', p_id, q.name, 'ready', p.priority, p.priority,
          item_rank('ticket', p.priority, t.now, q.level_seconds, false), o.body, sha256(convert_to(p_id, 'UTF8')),
          o.requires, o.requires_key, o.requires, case when q.rules <> '[]' then t.now end, o.exclude, v_deciders,
@@ -81,7 +81,7 @@ begin
          item_wake('ready', t.now, null, t.deadline_at, least(t.escalates_at, t.overdue_at)), 1, 'created', p_actor,
          json_build_object('queue', q.name, 'priority', p.priority, 'of', o.id, 'cause', p_cause), t.now,
          jsonb_build_object('of', jsonb_build_object('id', o.id, 'cause', p_cause), 'queue', o.queue,
-                            'deciders', to_jsonb(v_deciders))
+                            'deciders', to_jsonb(v_deciders)), o.category, o.category is not null
     from (select coalesce(p_priority, o.priority) as priority) p
    cross join (
      select n.now, n.now + make_interval(secs => q.deadline_seconds) as deadline_at,

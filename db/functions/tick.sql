@@ -12,6 +12,7 @@ begin
                 when i.state = 'held' and i.expires_at <= t.now then
                   case when i.attempts >= q.max_attempts then exhausted_state(i.kind) else 'reclaimed' end
                 when i.state = 'delayed' and i.available_at <= t.now then 'available'
+                when i.state = 'ready' and i.for_until <= t.now then 'changed'
                 when step.priority > i.priority then 'escalated'
                 when step.seconds is not null then 'stepped'
                 when i.overdue_at <= t.now and i.first_available_at + make_interval(secs => q.service_seconds) <= t.now
@@ -49,6 +50,8 @@ begin
                              then next_escalation(n.escalations, i.first_available_at, n.escalated_seconds)
                              else i.escalates_at end,
          overdue_at = case when n.act = 'overdue' then 'infinity' else i.overdue_at end,
+         for_person = case when n.act <> 'changed' then i.for_person end,
+         for_until = case when n.act <> 'changed' then i.for_until end,
          delivery_pending = n.final and n.tell,
          event_seq = i.event_seq + (n.act <> 'stepped')::integer, last_event = nullif(n.act, 'stepped'),
          last_actor = 'system',
@@ -59,6 +62,7 @@ begin
            when 'expired'   then json_build_object('deadlineAt', iso_time(i.deadline_at), 'reviewer', i.holder)
            when 'deleted'   then json_build_object('reason', 'deadline', 'deadlineAt', iso_time(i.deadline_at))
            when 'overdue'   then json_build_object('serviceSeconds', n.service_seconds)
+           when 'changed'   then json_build_object('changed', json_build_object('for', null))
            when 'escalated' then json_build_object('from', i.priority, 'to', n.priority) end
     from next n
    where i.kind = n.kind and i.id = n.id

@@ -98,6 +98,23 @@ select distinct i.kind || '/' || i.id as id, 'it is a look at ' || o.id || ', wh
       where l ->> 'id' = i.id and (l ->> 'outcome' is null) = (i.ended_at is null))
  order by 1 limit :limit;
 
+-- name: wrong_quotas
+-- not null: id, says
+-- Registered names under which fewer tickets were counted than were handed out for the first time at all. Not what may
+-- have been claimed before the entry was there.
+select c.name as id, c.counted || ' counted, ' || c.n || ' handed out' as says
+  from (
+    select r.name, count(*) as n,
+           coalesce((select sum(d.n) from reviewer_day d where d.name = r.name), 0) as counted
+      from event e join reviewer r on r.name = e.actor
+     where e.id > :from::bigint and e.id <= :to::bigint and e.kind = 'ticket' and e.type = 'claimed'
+       and e.at > greatest(r.updated_at + interval '10 seconds', (select clock_timestamp()) - interval '1 day')
+       and not exists (
+         select from event f
+          where f.kind = e.kind and f.item_id = e.item_id and f.seq < e.seq and f.type = 'claimed')
+     group by r.name) c
+ where c.counted < c.n order by 1 limit :limit;
+
 -- name: wrong_holds
 -- not null: id
 -- Held items whose lease is incomplete or not the one that was granted last; tickets that were claimed before they were

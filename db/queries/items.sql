@@ -11,7 +11,7 @@ updated_at
 -- What is published of a ticket, and what answers show of it: a whole row costs more than anything else in a claim.
 {published}, settled_token, rules_due_at, priority, body, requires, exclude, attempts, created_at, available_at,
 deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_reason, subject, synced_with,
-erased, look
+erased, look, category, for_person, for_until
 
 -- name: add_items
 -- moves
@@ -22,6 +22,7 @@ erased, look
 with added as (
   insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires,
                     requires_key, base_requires, rules_due_at, exclude, callback, subject,
+                    category, own_category, for_person, for_until,
                     own_deadline, version, created_at, available_at, first_available_at, deadline_at,
                     escalates_at, overdue_at, wake_at, lease_seconds, delay_seconds, body_bytes,
                     event_seq, last_event, last_actor, last_data, updated_at)
@@ -31,10 +32,14 @@ with added as (
          r.requires, case when r.requires = '{}' then '' else requires_key(r.requires) end, r.requires,
          case when q.rules <> '[]' then t.now end,
          array(select json_array_elements_text(x.exclude)),
-         x.callback, x.subject, x."deadlineSeconds" is not null, nextval('item_version'),
+         x.callback, x.subject,
+         coalesce(x.category, case when q.category_from is not null then category_in(x.body, q.category_from) end),
+         x.category is not null, x.for, u.until,
+         x."deadlineSeconds" is not null, nextval('item_version'),
          t.created_at, t.available_at, t.available_at, t.deadline_at,
          e.escalates_at, e.overdue_at,
-         item_wake(s.state, t.available_at, null, t.deadline_at, least(e.escalates_at, e.overdue_at)),
+         item_wake(s.state, t.available_at, null, t.deadline_at,
+                   least(e.escalates_at, e.overdue_at, case when s.state = 'ready' then u.until end)),
          x."leaseSeconds", x."delaySeconds", x."bodyBytes",
          1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
     from (select numbered.*,
@@ -42,7 +47,8 @@ with added as (
             select * from json_to_recordset(:items::json) as x (
               no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
               callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision,
-              "createdAt" timestamptz, "leaseSeconds" double precision, "bodyBytes" integer, actor text, subject text)
+              "createdAt" timestamptz, "leaseSeconds" double precision, "bodyBytes" integer, actor text, subject text,
+              category text, "for" text, "forSeconds" double precision)
              order by no) numbered) x
     join queue q on q.kind = :kind and q.name = x.queue
    cross join (select clock_timestamp() as now) c
@@ -56,6 +62,7 @@ with added as (
    cross join lateral (
      select next_escalation(q.escalations, t.available_at, -1) as escalates_at,
             t.available_at + make_interval(secs => q.service_seconds) as overdue_at) e
+   cross join lateral (select t.available_at + make_interval(secs => x."forSeconds") as until) u
    order by x.no
   on conflict (kind, id) do nothing
   returning *
@@ -106,6 +113,8 @@ select * from give_back(:kind, array[:id], array[:token?::text], p_subject => :s
 -- queue's ageing, from when it first became available; a deadline of its own stays, one of the old queue is replaced.
 with open as (
   select i.kind, i.id, q.level_seconds, q.escalations, q.rules, q.service_seconds,
+         case when i.own_category then i.category
+              when q.category_from is not null then category_in(i.body, q.category_from) end as category,
          case when i.own_deadline then i.deadline_at
               else i.created_at + make_interval(secs => q.deadline_seconds) end as deadline_at,
          case when i.state = 'held' then 'ready' else i.state end as state
@@ -116,6 +125,7 @@ with open as (
 )
 update item i
    set queue = :queue, state = o.state, deadline_at = o.deadline_at, front = false, escalated_seconds = -1,
+       category = o.category, for_person = null, for_until = null,
        rules_due_at = case when o.rules <> '[]' or i.ruled is not null then clock_timestamp() end,
        rank = item_rank(i.kind, i.priority, i.first_available_at, o.level_seconds, false),
        escalates_at = next_escalation(o.escalations, i.first_available_at, -1),
@@ -132,27 +142,6 @@ returning i.*;
 -- Ends open items from outside, also while held (S0.4). :state 'settled' (decided by another system, with a
 -- result each) or 'invalidated'; :queue: only in this one.
 select * from end_items(:kind, :ids, :state, :actor, :reason, p_results => :results, p_queue => :queue?);
-
--- name: lock_subjects
--- not null: locked
-select lock_subjects(:ids) is not null as locked;
-
--- name: sync_subjects
--- moves
-select {published}, settled_token from sync_subjects(:ids);
-
--- name: count_synced
--- not null: n
-select count(*)::integer as n from item where subject = :subject and synced_with = :id;
-
--- name: open_of_subject
--- One batch of a bulk call: open tickets of a subject in these states, behind the row (:afterQueue, :afterSeq).
-select id, queue, seq from item
- where subject = :subject and ended_at is null and look is null and (queue, seq) > (:afterQueue, :afterSeq::bigint)
-   and (:queue?::text is null or queue = :queue) and state = any (:states::text[])
-   and (:createdBefore?::timestamptz is null or created_at < :createdBefore)
-   and (:priorityBelow?::bigint is null or priority < :priorityBelow)
- order by queue, seq limit :limit::bigint;
 
 -- name: ask_for_look
 -- moves
@@ -183,16 +172,30 @@ with changed as (
               else array(select jsonb_array_elements_text(p.exclude)) end as exclude,
          case when :change::jsonb ? 'deadlineAt' then p."deadlineAt" else i.deadline_at end as deadline_at,
          case when :change::jsonb ? 'subject' then p.subject else i.subject end as subject,
+         case when p.category is not null then p.category
+              when i.own_category and not :change::jsonb ? 'category' then i.category
+              when q.category_from is not null then category_in(
+                case when :change::jsonb ? 'body' then :change::json -> 'body' else i.body end, q.category_from)
+              end as category,
+         case when :change::jsonb ? 'category' then p.category is not null else i.own_category end as own_category,
+         f.for_person, case when f.for_person is null then null
+                            when :change::jsonb ?| '{for,forSeconds}'
+                            then i.available_at + make_interval(secs => p."forSeconds")
+                            else i.for_until end as for_until,
          nextval('item_version') as version
     from item i
     join queue q on q.kind = i.kind and q.name = i.queue
    cross join jsonb_to_record(:change::jsonb)
-           as p (priority bigint, requires jsonb, exclude jsonb, "deadlineAt" timestamptz, subject text)
+           as p (priority bigint, requires jsonb, exclude jsonb, "deadlineAt" timestamptz, subject text, category text,
+                 "for" text, "forSeconds" double precision)
+   cross join lateral (
+     select case when :change::jsonb ? 'for' then p.for else i.for_person end as for_person) f
    where i.kind = :kind and i.id = :id and i.ended_at is null
      for update of i
 )
 update item i
    set priority = n.priority, body = n.body, requires = n.requires, exclude = n.exclude, subject = n.subject,
+       category = n.category, own_category = n.own_category, for_person = n.for_person, for_until = n.for_until,
        content_version = case when :change::jsonb ? 'body' and n.body::jsonb <> i.body::jsonb
                                 or not (n.requires <@ i.requires and i.requires <@ n.requires)
                               then n.version else i.content_version end,

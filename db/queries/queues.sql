@@ -19,7 +19,7 @@ select delete_queue(:kind, :name) as outcome;
 
 -- columns: queue_settings
 lease_seconds, level_seconds, escalations, reclaimed_first, max_held, max_attempts, deadline_seconds, callback, form,
-rules, sync, second, service_seconds, lease
+rules, sync, second, service_seconds, lease, registered, category_from
 
 -- name: put_queue
 -- Replaces all settings. refresh_pending says that open items must be recomputed (ageing, escalations,
@@ -27,16 +27,17 @@ rules, sync, second, service_seconds, lease
 insert into queue as q (kind, name, {queue_settings})
 values (:kind, :name, :leaseSeconds, :levelSeconds?, :escalations::jsonb, :reclaimedFirst, :maxHeld,
         :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb, :sync?,
-        :second?::jsonb, :serviceSeconds?, coalesce(:lease?, 'fixed'))
+        :second?::jsonb, :serviceSeconds?, coalesce(:lease?, 'fixed'), coalesce(:registered?::boolean, false),
+        :categoryFrom?)
 on conflict (kind, name) do update
    set ({queue_settings}) = ({excluded.queue_settings}),
        adaptive_seconds = case when (q.lease, q.lease_seconds) = (excluded.lease, excluded.lease_seconds)
                                then q.adaptive_seconds end,
        settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null,
        refresh_pending = q.refresh_pending
-         or (q.level_seconds, q.escalations, q.deadline_seconds, q.rules, q.service_seconds)
+         or (q.level_seconds, q.escalations, q.deadline_seconds, q.rules, q.service_seconds, q.category_from)
             is distinct from (excluded.level_seconds, excluded.escalations, excluded.deadline_seconds, excluded.rules,
-                              excluded.service_seconds)
+                              excluded.service_seconds, excluded.category_from)
 returning *;
 
 -- name: pause_queue
@@ -64,14 +65,16 @@ with batch as materialized (
 ), locked as materialized (
   -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
   select i.kind, i.id, i.queue, i.priority, i.front, i.created_at, i.first_available_at,
-         i.deadline_at, i.own_deadline, i.overdue_at, i.ruled, i.rules_due_at
+         i.deadline_at, i.own_deadline, i.overdue_at, i.ruled, i.rules_due_at, i.body, i.category, i.own_category
     from batch b join item i on i.kind = :kind and i.id = b.id and i.ended_at is null
    order by i.id for update of i
 ), recomputed as materialized (
   select i.kind, i.id, d.deadline_at, q.rules <> '[]' or i.ruled is not null or i.rules_due_at is not null as ruled,
          item_rank(i.kind, i.priority, i.first_available_at, q.level_seconds, i.front) as rank,
          next_escalation(q.escalations, i.first_available_at, -1) as escalates_at,
-         overdue_time(i.overdue_at, i.first_available_at, q.service_seconds) as overdue_at
+         overdue_time(i.overdue_at, i.first_available_at, q.service_seconds) as overdue_at,
+         case when i.own_category then i.category
+              when q.category_from is not null then category_in(i.body, q.category_from) end as category
     from locked i
     join queue q on q.kind = i.kind and q.name = i.queue
    cross join lateral (
@@ -80,14 +83,14 @@ with batch as materialized (
 ), refreshed as (
   update item i
      set rank = r.rank, deadline_at = r.deadline_at, escalates_at = r.escalates_at, overdue_at = r.overdue_at,
-         escalated_seconds = -1,
+         escalated_seconds = -1, category = r.category,
          version = case when (r.deadline_at, r.escalates_at, r.overdue_at)
                              is distinct from (i.deadline_at, i.escalates_at, i.overdue_at)
                         then nextval('item_version') else i.version end
     from recomputed r
    where i.kind = r.kind and i.id = r.id
-     and (i.rank, i.deadline_at, i.escalates_at, i.overdue_at, i.escalated_seconds)
-         is distinct from (r.rank, r.deadline_at, r.escalates_at, r.overdue_at, -1)
+     and (i.rank, i.deadline_at, i.escalates_at, i.overdue_at, i.escalated_seconds, i.category)
+         is distinct from (r.rank, r.deadline_at, r.escalates_at, r.overdue_at, -1, r.category)
   returning i.kind, i.id, i.version, i.wake_at
 ), marked as (
   -- a new wake time has no line in the log
@@ -122,9 +125,11 @@ select q.name,
   from unnest(:names::text[]) q(name);
 
 -- name: claim_reasons
--- not null: queue, delayed, held, excluded, skills, skipped, paused, max_held
+-- not null: queue, delayed, held, excluded, skills, skipped, paused, max_held, not_registered, away, quota, exposure
+-- not null: for_another
 -- Why a claim of these queues came back empty: a row for each, each cause counted up to 1,000 (S0.5, explain).
-select a.queue, r.* from unnest(:queues::text[]) as a (queue) cross join lateral (
+with me as materialized (select *, away_names() as aways from register_of(:person))
+select a.queue, r.* from me cross join unnest(:queues::text[]) as a (queue) cross join lateral (
   with q as (select * from queue where kind = :kind and name = a.queue),
   mine as (
     select count(*)::integer as n from item
@@ -132,23 +137,38 @@ select a.queue, r.* from unnest(:queues::text[]) as a (queue) cross join lateral
        and holder = :person and expires_at > clock_timestamp()),
   waiting as materialized (
     -- whoever decided before is excluded from a second look
-    select exclude || case when look ? 'of' then skipped end as exclude,
-           case when look ? 'of' then '{}' else skipped end as skipped, requires from item
-     where kind = :kind and queue = a.queue and state = 'ready' limit 1000)
+    select i.exclude || case when i.look ? 'of' then i.skipped end as exclude,
+           case when i.look ? 'of' then '{}' else i.skipped end as skipped, i.requires, i.for_person, i.for_until,
+           me.spent is true and not h.handed as spent, i.category = any (me."full") and not h.handed as exposed
+      from item i
+     cross join lateral (select i.event_seq > 1 and was_handed(i.id, me.names) as handed) h
+     where kind = :kind and queue = a.queue and state = 'ready' limit 1000),
+  not_mine as materialized (
+    select for_until from waiting
+     where for_person is not null and not is_for(for_person, for_until, exclude || skipped, me.names, me.aways))
   select
     (select count(*) from (
        select 1 from item where kind = :kind and queue = a.queue and state = 'delayed' limit 1000) s)::integer
       as delayed,
     (select count(*) from (select 1 from item where kind = :kind and queue = a.queue and state = 'held'
                               and holder <> :person limit 1000) s)::integer as held,
-    (select count(*) from waiting where (select known_as(:person)) && exclude)::integer as excluded,
-    (select count(*) from waiting where not requires <@ :skills::text[])::integer as skills,
-    (select count(*) from waiting where (select known_as(:person)) && skipped)::integer as skipped,
+    (select count(*) from waiting where me.names && exclude)::integer as excluded,
+    (select count(*) from waiting
+      where not requires <@ case when me.registered and (select registered from q) then me.skills
+                                 else :skills::text[] end)::integer as skills,
+    (select count(*) from waiting, q where q.registered and not me.registered)::integer as not_registered,
+    (select count(*) from waiting where me.away_until is not null)::integer as away,
+    (select count(*) from waiting where spent)::integer as quota,
+    (select count(*) from waiting where exposed)::integer as exposure,
+    (select count(*) from not_mine)::integer as for_another,
+    (select count(*) from waiting where me.names && skipped)::integer as skipped,
     coalesce((select case when q.paused then (select count(*) from waiting) else 0 end from q), 0)::integer as paused,
     coalesce((select case when mine.n >= q.max_held then mine.n else 0 end from q, mine), 0)::integer as max_held,
     extract(epoch from least(
       (select min(available_at) from item where kind = :kind and queue = a.queue and state = 'delayed'),
-      (select min(expires_at) from item where kind = :kind and queue = a.queue and state = 'held')
+      (select min(expires_at) from item where kind = :kind and queue = a.queue and state = 'held'),
+      me.away_until, (select min(for_until) from not_mine),
+      case when exists (select from waiting where spent or exposed) then me.day_ends_at end
     ) - clock_timestamp())::double precision as retry_after) r;
 
 -- name: claim
@@ -172,7 +192,10 @@ select {shown_ticket}, body is null as advanced from claim_next(:kind, :id, :tok
 -- not null: n
 -- How many would be handed to this person before the item, counted up to 1,000.
 select count(*)::integer as n from (
-  select 1 from item i, (select rank, seq from item where kind = :kind and id = :id) mine
+  select 1 from item i, (select rank, seq from item where kind = :kind and id = :id) mine,
+         queue q, register_of(:person) me
    where i.kind = :kind and i.queue = :queue and i.state = 'ready' and (i.rank, i.seq) < (mine.rank, mine.seq)
-     and i.requires <@ :skills::text[] and not (select known_as(:person)) && (i.exclude || i.skipped)
+     and q.kind = i.kind and q.name = i.queue
+     and i.requires <@ case when q.registered then me.skills else :skills::text[] end
+     and is_offered(i, me.names, me."full", (select away_names()))
    limit 1000) s;

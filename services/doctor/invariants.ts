@@ -99,6 +99,13 @@ export const INVARIANTS: readonly Invariant[] = [
     look: (on, lines) => on.run('wrong_reviews', { ...lines, limit: MOST }),
   },
   {
+    name: 'quotas',
+    rule: 'first hand-outs to registered reviewers are counted',
+    advice: `Their quotas of today let them have more: lower these until tomorrow, and ${REPORT}.`,
+    byLog: true,
+    look: (on, lines) => on.run('wrong_quotas', { ...lines, limit: MOST }),
+  },
+  {
     name: 'outcomes',
     rule: 'no outcome is pending whose delivery has ended',
     advice: `Send the outcome again (POST /v1/deliveries/<kind>/<itemId>/1/redeliver), which records its end, and ${REPORT}.`,

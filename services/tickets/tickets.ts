@@ -72,8 +72,10 @@ const contentOf = (queue: string, ticket: NewTicket) => ({
   queue,
   priority: ticket.priority,
   body: ticket.body,
-  // left out where there is none, so that the hash of tickets without a subject stays
+  // these are left out where there are none, so that the hash of tickets without them stays
   ...(ticket.subject != null && { subject: ticket.subject }),
+  ...(ticket.category != null && { category: ticket.category }),
+  ...(ticket.for != null && { for: ticket.for, forSeconds: ticket.forSeconds ?? null }),
   requires: ticket.requires,
   exclude: ticket.exclude,
   callback: ticket.callback ?? null,
@@ -184,7 +186,10 @@ async function giveBack({ db }: Context, handed: Handed[]): Promise<void> {
 }
 
 /** What is about the queue or all of the reviewer's work goes before what is about single tickets. */
-const REASONS = ['paused', 'maxHeld', 'skills', 'excluded', 'skipped', 'held', 'delayed'] as const;
+const REASONS = [
+  ...(['paused', 'notRegistered', 'away', 'quota', 'maxHeld', 'exposure', 'skills', 'excluded', 'skipped'] as const),
+  ...(['forAnother', 'held', 'delayed'] as const),
+];
 const firstReason = (reasons: Reasons) => REASONS.find((name) => reasons[name] > 0) ?? 'none';
 
 async function emptyHanded(ctx: Context, { queues, reviewer, skills, signal }: ClaimRequest) {
@@ -198,9 +203,10 @@ async function emptyHanded(ctx: Context, { queues, reviewer, skills, signal }: C
 /** Of each queue, in no order. */
 async function reasonsFor({ db }: Context, queues: string[], person: string, skills: string[]) {
   const rows = await db.run('claim_reasons', { kind: 'ticket', queues, person, skills });
-  return rows.map(({ queue, max_held: maxHeld, retry_after, ...counts }) => {
+  return rows.map(({ queue, retry_after, max_held, not_registered, for_another, ...rest }) => {
+    const counts = { ...rest, maxHeld: max_held, notRegistered: not_registered, forAnother: for_another };
     const retry = retry_after === null ? DEFAULT_RETRY_SECONDS : Math.ceil(Math.max(retry_after, 0.05) * 20) / 20;
-    return { queue, reasons: { ...counts, maxHeld }, retryAfterSeconds: Math.min(retry, MAX_RETRY_SECONDS) };
+    return { queue, reasons: counts, retryAfterSeconds: Math.min(retry, MAX_RETRY_SECONDS) };
   });
 }
 
@@ -221,23 +227,42 @@ export async function explain(
     return { reasons };
   }
   const item = await findKnown(ctx, ticket, subject);
-  const settings = await queues.get(ctx, 'ticket', item.queue);
-  const { reasons } = only(await reasonsFor(ctx, [item.queue], person, skills));
-  const isLook = item.look?.of !== undefined;
-  const found: [boolean, string][] = [
-    [item.queue !== queue, 'otherQueue'],
-    [item.state === 'held' && item.holder === person, 'heldByYou'],
-    [item.state !== 'ready' && item.holder !== person, stateWord('ticket', item.state)],
-    [item.rules_due_at !== null, 'rules'],
-    [item.exclude.includes(person) || (isLook && item.skipped.includes(person)), 'excluded'],
-    [!isLook && item.skipped.includes(person), 'skipped'],
-    [!item.requires.every((r) => skills.includes(r)), 'skills'],
-    [settings?.paused ?? false, 'paused'],
-    [reasons.maxHeld > 0, 'maxHeld'],
-  ];
-  const why = found.filter(([applies]) => applies).map(([, code]) => code);
+  const [causes] = await ctx.db.run('ticket_causes', { id: item.id, persons: [person], skills });
+  const why = [...(item.queue === queue ? [] : ['otherQueue']), ...(causes ? whyNot(item, causes) : [])];
   const ahead = item.state === 'ready' ? await itemsAhead(ctx, item, person, skills) : 0;
   return { offered: why.length === 0, why, ahead };
+}
+
+/** Who of the register could take a ticket now, and for each of the others the first cause. @throws Problem `not_found` */
+export async function explainWho(ctx: Context, id: string) {
+  const item = await find(ctx, id);
+  const rows = await ctx.db.lists.run('ticket_causes', { id, skills: [] });
+  const found = rows.map((causes) => ({ reviewer: causes.name, reason: whyNot(item, causes)[0] }));
+  return {
+    could: found.filter(({ reason }) => reason === undefined).map(({ reviewer }) => reviewer),
+    others: found.flatMap(({ reviewer, reason }) => (reason === undefined ? [] : [{ reviewer, reason }])),
+  };
+}
+
+/** All that keeps a person from a ticket. */
+function whyNot(item: Item, causes: RowOf<'ticket_causes'>): string[] {
+  const isMine = item.holder === causes.name;
+  const found: [boolean, string][] = [
+    [item.state === 'held' && isMine, 'heldByYou'],
+    [item.state !== 'ready' && !isMine, stateWord('ticket', item.state)],
+    [item.rules_due_at !== null, 'rules'],
+    [causes.not_registered, 'notRegistered'],
+    [causes.away, 'away'],
+    [causes.excluded, 'excluded'],
+    [causes.skipped, 'skipped'],
+    [causes.for_another, 'forAnother'],
+    [causes.lacks_skills, 'skills'],
+    [causes.quota, 'quota'],
+    [causes.exposure, 'exposure'],
+    [causes.paused, 'paused'],
+    [causes.max_held, 'maxHeld'],
+  ];
+  return found.filter(([applies]) => applies).map(([, code]) => code);
 }
 
 async function itemsAhead({ db }: Context, item: Item, person: string, skills: string[]): Promise<number> {

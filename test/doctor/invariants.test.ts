@@ -13,6 +13,9 @@ beforeAll(async () => {
   await useAllKinds(api, 'x');
   await api.tickets.decided('looked', { id: 'x-looked' });
   expect((await api.post('/v1/tickets/x-looked/looks', { cause: 'check' })).status).toBe(201);
+  expect((await api.put('/v1/reviewers/x-counted', {})).status).toBe(200);
+  await sql("update reviewer set updated_at = updated_at - interval '1 hour'");
+  await api.tickets.addHeld('counted', 'x-by-counted', 'x-counted');
   // a reader, so that events have their positions
   expect((await api.get('/v1/feed?after=0&limit=500')).status).toBe(200);
 });
@@ -179,6 +182,11 @@ const INJECTED: Injected[] = [
     breaks: `insert into delivery (kind, item_id, n, type, version, url, state)
       values ('ticket', 'x-decided', 1, 'ticket.decided', 1, 'http://receiver/', 'delivered')`,
     mends: `delete from delivery where item_id = 'x-decided'`,
+  },
+  {
+    ...{ check: 'quotas', what: 'a hand-out that is not counted' },
+    example: /^x-counted: 0 counted, 1 handed out$/,
+    ...{ statement: "update reviewer_day set n = $ where name = 'x-counted'", breaks: '0', mends: '1' },
   },
   {
     ...{ check: 'looks', what: 'a second look that has ended for the ticket that it is about' },

@@ -77,6 +77,30 @@ test('S0.6 S2.3 who was excluded stays excluded under a new key of the same name
   await eventually(async () => (await sql('select from erased_name where stands_for = $1', [standsFor])).length === 0);
 });
 
+test('S0.8 S0.10 a registered reviewer: the entry goes, other names of the person stay excluded, what was for them is for all', async () => {
+  const name = 'QqRegisteredQq';
+  const register = async (as: string, entry: object) =>
+    insist(await api.put(`/v1/reviewers/${as}`, entry), 'register', 200);
+  await register(name, { displayName: `${name} the first`, perDay: 5 });
+  await register('their-other', { person: name });
+  await tickets.configure('register', { maxHeld: 5 });
+  await tickets.addHeld('register', 'r-0', name);
+  await tickets.add('register', { id: 'r-1', exclude: [name] });
+  expect((await tickets.claim('register', 'their-other')).reasons).toMatchObject({ excluded: 1 });
+  await tickets.add('register', { id: 'r-2', for: name });
+  insist(await tickets.operate('r-0', 'release', {}), 'release', 200);
+  await gone(name);
+  expect((await api.get(`/v1/reviewers/${name}`)).status).toBe(404);
+  expect((await api.get('/v1/reviewers/their-other')).body.person).toMatch(/^erased-./);
+  for (const who of ['their-other', name])
+    expect((await api.post('/v1/queues/register/explain', { reviewer: who, ticket: 'r-1' })).body.why).toEqual([
+      'excluded',
+    ]);
+  expect((await tickets.ticket('r-2')).for).toMatch(/^erased-./);
+  const { tickets: got } = await tickets.claim('register', 'anybody', { count: 3 });
+  expect(got.map(({ id }: Json) => id).sort()).toEqual(['r-0', 'r-1', 'r-2']);
+});
+
 test('S2.1 S4.3 a juror with an invitation, a user with a dispatch and a queue of their own, an auditor', async () => {
   const name = 'QqJurorQq';
   const assign = { jurors: 1, answerSeconds: 600 };

@@ -12,6 +12,7 @@ const MATRIX: Record<string, string> = {
     putQueue deleteQueue putTopic deleteTopic putCourt deleteCourt putGoldCases addKey
     listKeys revokeKey listAdminLog addErasure getErasure`,
   supervisor: `
+    putReviewer getReviewer listReviewers deleteReviewer explainWho
     pauseQueue resumeQueue getQueueQuality getQueueQualityCsv`,
   producer: `
     putJurors`,

@@ -63,7 +63,8 @@ test('S0.5 an empty claim says why, each cause counted', async () => {
   expect(ids(await claim('why', 'ben'))).toEqual(['w-held']);
   await add('why', { id: 'w-skipped' });
   await withToken(await claimOne('why', 'anna'), 'release', { skip: true });
-  const counts = { delayed: 2, held: 1, excluded: 3, skills: 4, skipped: 1, paused: 0, maxHeld: 0 };
+  const register = { notRegistered: 0, away: 0, quota: 0, exposure: 0, forAnother: 0 };
+  const counts = { ...register, delayed: 2, held: 1, excluded: 3, skills: 4, skipped: 1, paused: 0, maxHeld: 0 };
   const empty = await claim('why', 'anna');
   expect(empty).toMatchObject({ tickets: [], reasons: counts });
   expect(empty.retryAfterSeconds).toBeGreaterThan(0);

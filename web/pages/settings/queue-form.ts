@@ -24,6 +24,8 @@ export function queueForm({ queueSettings: t, form }: Texts): Part[] {
         { kind: 'choice', name: 'lease', said: t.lease, options: Object.entries(t.leases), initial: 'fixed' },
         count('maxHeld', t.maxHeld, 1),
         { kind: 'flag', name: 'reclaimedFirst', said: t.reclaimedFirst, initial: false },
+        { kind: 'flag', name: 'registered', said: t.registered, initial: false },
+        { kind: 'text', name: 'categoryFrom', said: t.categoryFrom, empty: 'null' },
       ],
     },
     {

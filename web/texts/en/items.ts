@@ -203,6 +203,11 @@ export const items = {
       skills: 'They lack a skill that it requires.',
       paused: 'Its queue is paused: nothing is handed out.',
       maxHeld: 'They hold as many tickets as one may hold in this queue.',
+      notRegistered: 'Only registered reviewers work in its queue, and they are not.',
+      away: 'They are away.',
+      quota: 'They have had as many tickets as they may today.',
+      exposure: 'They have seen as many of its category as they may today.',
+      forAnother: 'It is for another person at first.',
     } as Record<string, string>,
   },
   actions: {

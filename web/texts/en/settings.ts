@@ -64,6 +64,8 @@ export const queueSettings = {
     adaptive: 'Twice what 95 % of decisions take, from a quarter to twice the lease',
   },
   maxHeld: said('Held at once', 'How many tickets a reviewer may hold at the same time.'),
+  registered: said('Registered reviewers only', 'Only people of the register get tickets, by the skills that it says.'),
+  categoryFrom: said('Category from', 'JSON pointer into the body, such as /category. Empty: from the ticket alone.'),
   reclaimedFirst: said('Reclaimed tickets first', 'What a reviewer left behind goes before everything else.'),
   ageing: said('Ageing', 'Waiting raises the priority; off: strict priority.'),
   secondsPerLevel: said('Wait for one level', 'Waiting that is worth one level of priority.'),

@@ -199,6 +199,11 @@ export const items: Texts['items'] = {
       skills: '此人缺少所需技能。',
       paused: '队列已暂停：不再派发。',
       maxHeld: '此人已达领取上限。',
+      notRegistered: '其队列只派给已登记的审核员，而此人未登记。',
+      away: '此人处于离开状态。',
+      quota: '此人今天的配额已用完。',
+      exposure: '此人今天看到的此类别工单已达上限。',
+      forAnother: '它先留给另一个人。',
     },
   },
   actions: {

@@ -59,6 +59,8 @@ export const queueSettings: Texts['queueSettings'] = {
   lease: ['租约时长', '是否随裁定实际用时调整。'],
   leases: { fixed: '固定', adaptive: '95% 裁定用时的两倍，介于租约的四分之一与两倍之间' },
   maxHeld: ['同时持有', '一名审核员可同时持有的工单数。'],
+  registered: ['仅限已登记的审核员', '只有登记在册的人才能领取，技能以登记为准。'],
+  categoryFrom: ['类别来源', '指向正文的 JSON 指针，如 /category。留空：只用工单自带的类别。'],
   reclaimedFirst: ['收回的工单优先', '审核员未处理完而被收回的工单排在最前。'],
   ageing: ['老化', '等待会提高优先级；关闭则严格按优先级。'],
   secondsPerLevel: ['提升一级所需等待', '等待多久相当于一级优先级。'],

@@ -1,0 +1,189 @@
+-- The register of reviewers (docs/guides/tickets.md). A quota counts a ticket once a person, in the transaction that
+-- hands it out. Claims of a person take turns, so that none counts less than those before it.
+
+-- Waits for the turn of these names' persons, in the order of keys, as everywhere.
+create or replace function lock_registered(p_names text[]) returns void language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(s.key) from (
+    select distinct person_key('reviewer', '', coalesce(person, name)) as key from reviewer
+     where name = any (p_names) order by 1) s;
+end $$;
+
+-- What the register says of a name now. Of several names of a person the least limit holds, and the time zone of the
+-- one that was registered first. `spent` is null where nothing limits them, `away_until` where it is over.
+-- p_chosen  tickets that the person is about to be handed, which count already
+create or replace function register_of(p_name text, p_chosen text[] default '{}') returns register_entry
+language plpgsql stable as $$
+declare
+  e register_entry;
+  v_per_day integer;
+  v_limited boolean;
+  v_zone text;
+  v_day date;
+  v_new text[] := '{}';
+begin
+  select coalesce(person, name), true, skills into e.one, e.registered, e.skills from reviewer where name = p_name;
+  e.name := p_name; e.names := known_as(p_name); e."full" := '{}';
+  if e.one is null then
+    e.one := p_name; e.registered := false; e.skills := '{}';
+    return e;
+  end if;
+  select min(per_day), max(away_until) filter (where away_until > clock_timestamp()),
+         bool_or(per_day is not null or exposure <> '{}'), (array_agg(timezone order by seq))[1]
+    into v_per_day, e.away_until, v_limited, v_zone from reviewer where coalesce(person, name) = e.one;
+  v_day := (clock_timestamp() at time zone v_zone)::date;
+  e.day_ends_at := (v_day + 1)::timestamp at time zone v_zone;
+  if not v_limited then return e; end if;
+  if p_chosen <> '{}' then v_new := array(select id from unnest(p_chosen) id where not was_handed(id, e.names)); end if;
+  e.spent := coalesce(v_per_day <= cardinality(v_new) + (
+    select coalesce(sum(n), 0) from reviewer_day where name = any (e.names) and day = v_day), false);
+  e."full" := array(
+    select x.key from reviewer n cross join jsonb_each_text(n.exposure) x where coalesce(n.person, n.name) = e.one
+     group by x.key having min(x.value::integer) <= (
+       select coalesce(sum((d.categories ->> x.key)::integer), 0) from reviewer_day d
+        where d.name = any (e.names) and d.day = v_day)
+       + (select count(*) from item where kind = 'ticket' and id = any (v_new) and category = x.key));
+  return e;
+end $$;
+
+-- All names of persons who are away.
+create or replace function away_names() returns text[] language plpgsql stable as $$
+declare
+  v_now timestamptz := clock_timestamp();
+begin
+  if not exists (select from reviewer where away_until > v_now) then return '{}'; end if;
+  return array(
+    select n.name from reviewer a join reviewer n on coalesce(n.person, n.name) = coalesce(a.person, a.name)
+     where a.away_until > v_now);
+end $$;
+
+-- Whether a ticket was handed to a person, under any of these names.
+create or replace function was_handed(p_id text, p_names text[]) returns boolean language plpgsql stable as $$
+begin
+  return exists (
+    select from event
+     where kind = 'ticket' and item_id = p_id and type = 'claimed' and token is not null and actor = any (p_names));
+end $$;
+
+-- Whether a ticket that is for a person may go to these names: a person who is away, excluded or erased binds nobody.
+create or replace function is_for(
+  p_for text, p_until timestamptz, p_not text[], p_names text[], p_away text[]
+) returns boolean language sql stable as $$
+  select coalesce(p_until, 'infinity') <= clock_timestamp() or p_for = any (p_names) or p_for = any (p_away)
+      or starts_with(p_for, 'erased-') or p_not <> '{}' and known_as(p_for) && p_not
+$$;
+
+-- Whether a waiting ticket may go to a person.
+-- p_names  null: who gets it is looked at later
+-- p_full   categories of which they have had all that they may have today
+create or replace function is_offered(i item, p_names text[], p_full text[], p_away text[]) returns boolean
+language sql stable as $$
+  select p_names is null
+      or not (p_names && i.exclude or p_names && i.skipped)
+         and (i.for_person is null or is_for(i.for_person, i.for_until, i.exclude || i.skipped, p_names, p_away))
+         and (p_full = '{}' or i.category is null or i.category <> all (p_full)
+              or i.event_seq > 1 and was_handed(i.id, p_names))
+$$;
+
+-- The same as choose_items, where a register is kept or tickets are for one person. Where several ask, the head of the
+-- queue is looked at once for all who may get any, each person once. Whoever gets none of it, or has a ticket that is
+-- for them, looks alone.
+create or replace function choose_registered(q queue, p_persons text[], p_skills text[]) returns text[]
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  v_ids text[] := array_fill(null::text, array[cardinality(p_persons)]);
+  v_away text[] := away_names();
+  v_all register_entry[];
+  v_first register_entry[];
+  v_head text[];
+  v_mine text[];
+  v_none text;
+  e register_entry;
+  r record;
+begin
+  v_all := array(
+    select (p.no, p.name, o.one, o.names, o.registered, case when q.registered then o.skills else p_skills end,
+            null, null, o.spent, o."full")::register_entry
+      from unnest(p_persons) with ordinality p (name, no) cross join lateral register_of(p.name) o
+     where o.away_until is null and (o.registered or not q.registered) order by p.no);
+  if cardinality(v_all) = 0 then return null; end if;
+  if p_persons[1] = all (p_persons) then
+    if (v_all[1]).spent is null then
+      return head_of_queue(q, (v_all[1]).names, (v_all[1]).skills, cardinality(v_all), '{}', '{}');
+    end if;
+  else
+    v_first := array(
+      select f from (select distinct on (a.one) a as f, a.no from unnest(v_all) a
+                      where a.spent is not true and not exists (
+                        select from item where queue = q.name and state = 'ready' and for_person = any (a.names))
+                      order by a.one, a.no) s order by s.no);
+  end if;
+  if (select count(distinct skills) from unnest(v_first)) = 1 then
+    v_head := head_of_queue(q, '{}', (v_first[1]).skills, cardinality(v_first), '{}', '{}');
+    for r in
+      select f.no, i.id from unnest(v_head) with ordinality h (id, n)
+        join item i on i.kind = q.kind and i.id = h.id
+       cross join lateral (select * from unnest(v_first[h.n:h.n])) f
+       where is_offered(i, f.names, f."full", v_away)
+    loop v_ids[r.no] := r.id; end loop;
+  end if;
+  foreach e in array v_all loop
+    continue when v_ids[e.no] is not null or e.name = v_none;
+    v_mine := array(select v_ids[a.no] from unnest(v_all) a where a.one = e.one and v_ids[a.no] is not null);
+    if e.spent is not null and v_mine <> '{}' then
+      select o.spent, o."full" into e.spent, e."full" from register_of(e.name, v_mine) o;
+    end if;
+    v_head := case when e.spent then head_of_handed(q, e.names, e.skills, array_remove(v_ids, null), v_away)
+                   else head_of_queue(q, e.names, e.skills, 1, array_remove(v_ids, null), e."full") end;
+    v_ids[e.no] := v_head[1];
+    if v_ids[e.no] is null then v_none := e.name; end if;
+  end loop;
+  return v_ids;
+end $$;
+
+-- Of what a person was handed before, the first that waits, locked: all that is left to them at a full quota.
+create or replace function head_of_handed(q queue, p_names text[], p_skills text[], p_but text[], p_away text[])
+returns text[] language plpgsql as $$
+begin
+  return array(
+    select i.id from item i
+     where (i.kind || '') = 'ticket' and (i.state || '') = 'ready' and i.event_seq > 1 and i.queue = q.name
+       and i.requires <@ p_skills and i.rules_due_at is null and coalesce(i.deadline_at, 'infinity') > clock_timestamp()
+       and i.id <> all (p_but) and is_offered(i, p_names, '{}', p_away) and was_handed(i.id, p_names)
+     order by i.rank, i.seq limit 1 for update skip locked);
+end $$;
+
+-- Counts tickets that are about to be handed out, under the names of those who are registered.
+create or replace function count_hand_outs(p_ids text[], p_persons text[]) returns void
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+begin
+  insert into reviewer_day as d (name, day, n, categories)
+  select s.name, s.day, sum(s.n),
+         coalesce(jsonb_object_agg(s.category, s.n) filter (where s.category is not null), '{}')
+    from (
+      select r.name, (clock_timestamp() at time zone o.timezone)::date as day, i.category, count(*) as n
+        from unnest(p_ids, p_persons) as p (id, person)
+        join reviewer r on r.name = p.person
+        join item i on i.kind = 'ticket' and i.id = p.id
+       cross join lateral (
+         select n.timezone from reviewer n where coalesce(n.person, n.name) = coalesce(r.person, r.name)
+          order by n.seq limit 1) o
+       where i.event_seq = 1 or not was_handed(i.id, known_as(r.name)) group by 1, 2, 3) s
+   group by s.name, s.day order by s.name
+  on conflict (name, day) do update
+     set n = d.n + excluded.n,
+         categories = case when excluded.categories = '{}' then d.categories else d.categories || (
+           select jsonb_object_agg(e.key, coalesce((d.categories ->> e.key)::integer, 0) + e.value::integer)
+             from jsonb_each_text(excluded.categories) e) end;
+end $$;
+
+-- The text to which a JSON pointer leads; null: it leads to none that is a category.
+create or replace function category_in(p_body json, p_pointer text) returns text
+language plpgsql immutable parallel safe as $$
+declare
+  v_path text[] := array(select replace(replace(step, '~1', '/'), '~0', '~')
+                           from unnest((string_to_array(p_pointer, '/'))[2:]) step);
+begin
+  return case when json_typeof(p_body #> v_path) = 'string' and p_body #>> v_path ~ '^[^[:cntrl:]]{1,200}$'
+              then p_body #>> v_path end;
+end $$;
