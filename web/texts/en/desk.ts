@@ -144,7 +144,6 @@ export const desk = {
       quota: 'You have had as many tickets as you may today.',
       exposure: 'You have seen enough of its kind today.',
       forAnother: 'It is for someone else at first.',
-      rules: 'The rules of its queue are not evaluated yet.',
       held: 'Someone else holds it.',
       delayed: 'It becomes available later.',
       decided: 'It is decided.',

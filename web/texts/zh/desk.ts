@@ -141,7 +141,6 @@ export const desk: Texts['desk'] = {
       quota: '您今天的配额已用完。',
       exposure: '此类别您今天已看够。',
       forAnother: '它先留给其他人。',
-      rules: '队列的规则尚未评估完。',
       held: '其他人正在处理。',
       delayed: '它稍后才可用。',
       decided: '它已裁定。',
