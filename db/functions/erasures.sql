@@ -1,26 +1,38 @@
 -- Erasures (docs/guides/erasure.md). What was erased leaves its row as a skeleton, so that counts, checks, the feed and
 -- exclusions stay right. They are carried out in small transactions, each erasure by one process at a time.
 
--- Asks for the erasure of an item. Of several calls the first makes it, and the others are answered the same one.
--- (The row is locked, so that none that is under way is done in between.)
+-- Asks for the erasure of an item. Of several calls the first makes it, and the others are answered the same one. The
+-- item is not locked: a step locks the erasure before its item.
 -- No row: there is no such item
 create or replace function add_erasure(p_id text, p_kind text, p_item_id text, p_reason text, p_actor text)
 returns setof erasure language plpgsql as $$
 declare
-  v_erased boolean := case p_kind
-    when 'review' then (select erased from review where id = p_item_id for share)
-    when 'task' then (select erased from task where id = p_item_id for share)
-    else (select erased from item where kind = p_kind and id = p_item_id for share) end;
+  v_erased boolean := erased_of(p_kind, p_item_id);
+  v_made text;
 begin
   if v_erased is null then return; end if;
-  if v_erased then
-    return query select * from erasure where kind = p_kind and item_id = p_item_id order by seq desc limit 1;
-    if found then return; end if;
-  end if;
-  return query
+  if not v_erased then
     insert into erasure (id, kind, item_id, reason, actor) values (p_id, p_kind, p_item_id, p_reason, p_actor)
-    on conflict (kind, item_id) where state = 'running' do update set kind = excluded.kind returning *;
+    on conflict (kind, item_id) where state = 'running' do update set kind = excluded.kind returning id into v_made;
+    -- one that was under way may have been done since
+    if v_made = p_id and erased_of(p_kind, p_item_id) then delete from erasure where id = p_id; v_made := null; end if;
+  end if;
+  return query select * from erasure
+    where id = v_made or v_made is null and kind = p_kind and item_id = p_item_id order by seq desc limit 1;
+  if not found then
+    -- erased with another, or by an earlier release
+    return query insert into erasure (id, kind, item_id, reason, actor)
+      values (p_id, p_kind, p_item_id, p_reason, p_actor)
+      on conflict (kind, item_id) where state = 'running' do update set kind = excluded.kind returning *;
+  end if;
 end $$;
+
+-- Whether an item has been erased; null: there is none.
+create or replace function erased_of(p_kind text, p_id text) returns boolean language sql volatile as $$
+  select case p_kind when 'review' then (select erased from review where id = p_id)
+                     when 'task' then (select erased from task where id = p_id)
+                     else (select erased from item where kind = p_kind and id = p_id) end
+$$;
 
 -- One step of an erasure that is not done, any of them, so that one that fails holds up no other. Returns the items
 -- that it ended or erased, after a row without one; no row: nothing is left to do, or other processes are at it.
