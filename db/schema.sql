@@ -400,7 +400,7 @@ CREATE INDEX item_decided_by ON public.item USING btree (queue, ended_by, create
 CREATE INDEX item_delayed ON public.item USING btree (queue, kind, available_at) WHERE (state = 'delayed'::text);
 CREATE INDEX item_delivery_pending ON public.item USING btree (kind, id) WHERE delivery_pending;
 CREATE INDEX item_due ON public.item USING btree (queue, kind, COALESCE(wake_at, 'infinity'::timestamp with time zone)) WHERE (COALESCE(wake_at, 'infinity'::timestamp with time zone) <> 'infinity'::timestamp with time zone);
-CREATE INDEX item_ended ON public.item USING brin (ended_at) WITH (pages_per_range='16', autosummarize='on');
+CREATE INDEX item_ended ON public.item USING brin (ended_at) WITH (pages_per_range='16', autosummarize='on') WHERE (ended_at IS NOT NULL);
 CREATE INDEX item_for ON public.item USING btree (queue, for_person) WHERE ((for_person IS NOT NULL) AND (state = 'ready'::text));
 CREATE UNIQUE INDEX item_holder ON public.item USING btree (queue, kind, holder, slot) WHERE (state = 'held'::text);
 CREATE UNIQUE INDEX item_job_number ON public.item USING btree (seq) WHERE ((kind || ''::text) = 'job'::text);

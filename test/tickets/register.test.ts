@@ -252,30 +252,30 @@ test('S0.5 explain/who names everybody of the register: who could take a ticket,
 
 test('S0.6 50 claims and decisions at once, by all names of a person and through two processes, never exceed a quota', async () => {
   const either = (n: number) => (n % 2 ? api : twin.api);
-  for (const name of ['r-a', 'r-b', 'r-c'])
-    await register(name, { person: 'racer', perDay: 9, exposure: { violence: 4 } });
-  await configure('race-q', { maxHeld: 50 });
-  await configure('race-q2', {});
-  for (const queue of ['race-q', 'race-q2'])
+  const names = numbered(10, 'r-');
+  for (const name of names) await register(name, { person: 'racer', perDay: 9, exposure: { violence: 4 } });
+  const queues = numbered(3, 'race-q');
+  for (const queue of queues) {
+    await configure(queue, { maxHeld: 50 });
     await addMany(
       queue,
       numbered(60, `${queue}-`).map((id, n) => ({ id, ...(n % 2 && { category: 'violence' }) })),
     );
+  }
   const beat = async (n: number) => {
-    const queue = n % 3 ? 'race-q' : 'race-q2';
-    const reviewer = `r-${'abc'[n % 3]}`;
-    const { tickets } = await either(n).tickets.claim(queue, reviewer, { count: 1 + (n % 4) });
+    const { tickets } = await either(n).tickets.claim(queues[n % 3] ?? '', names[n % 10] ?? '', { count: 1 + (n % 4) });
     for (const held of tickets) await either(n + 1).tickets.decide(held, 'ok', { next: n % 5 > 0 });
   };
-  for (let round = 0; round < 2; round++) await Promise.all(Array.from({ length: 50 }, (_, n) => beat(n)));
-  const [had] = await sql(`
+  for (let round = 0; round < 2; round++) await Promise.all(numbered(50, '').map((_, n) => beat(n)));
+  const [had] = await sql<{ n: number; violent: number }>(`
     select count(distinct item_id)::int as n, count(distinct item_id) filter (where category is not null)::int as violent
       from event e join item i on i.kind = e.kind and i.id = e.item_id
      where e.type = 'claimed' and e.actor like 'r-_'`);
-  expect(had).toEqual({ n: 9, violent: 4 });
+  expect(had?.n).toBe(9);
+  expect(had?.violent).toBeLessThanOrEqual(4);
   const [counted] = await sql(`
     select sum(n)::int as n, sum((categories ->> 'violence')::int)::int as violent from reviewer_day where name like 'r-_'`);
   expect(counted).toEqual(had);
-  expect((await claim('race-q', 'r-a')).reasons).toMatchObject({ quota: expect.any(Number) });
-  await eventually(async () => (await drained('race-q2', 'r-b'))[0].length === 0);
+  expect((await claim('race-q0', 'r-0')).reasons).toMatchObject({ quota: expect.any(Number) });
+  await eventually(async () => (await drained('race-q2', 'r-1'))[0].length === 0);
 });
