@@ -41,6 +41,7 @@ export const FeedEvent = z
     actor: z.string(),
     at: z.string(),
     data: Json,
+    gold: z.literal(true).optional().openapi({ description: 'Of a copy of a gold ticket' }),
   })
   .openapi('FeedEvent');
 export type FeedEvent = z.infer<typeof FeedEvent>;

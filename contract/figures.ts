@@ -242,10 +242,14 @@ export const Quality = z
         overturnRate: z
           .object({ value: z.number().nullable(), low: z.number(), high: z.number() })
           .openapi({ description: 'Of those looked at, with its Wilson interval at 95 %' }),
+        gold: z.object(counts('judged', 'right', 'skipped')).openapi({ description: 'Tickets with known answers' }),
         kappa: z.number().nullable().openapi({ description: "Cohen's κ with the looks' decisions; null: unknown" }),
         n: Whole.openapi({ description: 'The pairs of decisions that κ is of' }),
         secondsMedian: z.number().nullable().openapi({ description: 'From the lease to the decision' }),
       }),
     ),
+    retiredGold: z
+      .array(z.object({ id: z.string(), ...counts('judged', 'right', 'disputed') }))
+      .openapi({ description: 'Gold that most get wrong, or that is disputed; the former is handed out no more' }),
   })
   .openapi('Quality');

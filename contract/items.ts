@@ -27,7 +27,7 @@ interface LookEntry {
   outcome: 'upheld' | 'overturned' | 'none' | null;
 }
 
-/** Of a look: what it is about. Of what was looked at: its looks, and what they came to. */
+/** Of a look: what it is about. Of what was looked at: its looks, and what they came to. Of a copy of gold: which. */
 export interface LookColumn {
   of?: { id: string; cause: LookEntry['causes'][number] };
   /** The queue whose form and settings count for a look: that of what it is about. */
@@ -39,6 +39,11 @@ export interface LookColumn {
   version?: number;
   /** Left out: the first decision counts. */
   standing?: { decision: unknown; by: string; at: string; ticket: string };
+  gold?: string;
+  /** Of a copy: its number in lists, which says nothing of when it was made. */
+  seq?: number;
+  /** The copy has ended because its holder skipped or transferred it, to whom it goes on waiting. */
+  passed?: true;
 }
 
 /** A row of `item`. Times are the database's. */

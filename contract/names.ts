@@ -37,6 +37,9 @@ export const chosenName = (most: number) =>
     )
     .openapi(shown(most));
 
+/** What tickets are about: several may be about the same. */
+export const Subject = chosenName(200);
+
 const NAME = new RegExp(String.raw`^(?!\.{1,2}$)[^${CONTROL}${HIDDEN}\ud800-\udfff]{1,200}$`, 'u');
 const SERVERS = /^(model:|nexus\/|erased-)/;
 const text = z

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Callback, ShownCallback } from './callbacks.ts';
 import { counts, orNull, Page, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
+import { GoldSettings } from './gold.ts';
 import { Second } from './looks.ts';
 import { AnyId } from './names.ts';
 
@@ -37,6 +38,7 @@ const Rules = z
 
 /** Only those that are asked for. */
 export const NO_LOOKS = Second.parse({});
+export const NO_GOLD = GoldSettings.parse({});
 
 /** Settings of a ticket queue; PUT replaces all of them. */
 const QueueSettings = z
@@ -64,6 +66,7 @@ const QueueSettings = z
       description: 'subject: a decision decides the other open tickets of its subject in the queue',
     }),
     second: Second.default(NO_LOOKS),
+    gold: GoldSettings.default(NO_GOLD),
     registered: z.boolean().default(false).openapi({
       description: 'Only people of the register get tickets, by the skills that it says',
     }),

@@ -20,14 +20,12 @@ import {
   Whole,
 } from './common.ts';
 import { Look, Of, Standing } from './looks.ts';
-import { AnyId, AnyName, chosenName, Id, Name } from './names.ts';
+import { AnyId, AnyName, Id, Name, Subject } from './names.ts';
 import { Category } from './reviewers.ts';
 
 const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
 const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
 
-/** What tickets are about: several may be about the same. */
-const Subject = chosenName(200);
 const Names = z.array(AnyName).max(1000);
 /** The person who alone gets a ticket until `forSeconds` from availableAt; without these for ever. */
 const For = Name.nullable();

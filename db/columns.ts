@@ -1,4 +1,5 @@
 import type { FeedEvent } from '../contract/feed.ts';
+import type { GoldSettings } from '../contract/gold.ts';
 import type { Callback, Change, Item, LookColumn, Popped, ReviewTarget, ShownTicket } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
@@ -57,6 +58,7 @@ export interface Columns {
   'queue.form': Record<string, unknown>;
   'queue.rules': Rule[];
   'queue.second': Second;
+  'queue.gold': GoldSettings;
   'queue.sync': 'subject';
   'queue.lease': QueueSettings['lease'];
   'queue.push': PushTarget;
@@ -116,6 +118,7 @@ export interface Columns {
   'next_tasks.*': Pulled | Advanced;
   'release_task.*': Released;
   'template_version.params': TemplateParams;
+  'own_gold.counts': Record<string, number>;
   'open_cases.ballots': Ballot[];
   'open_cases.tally': Record<string, number>;
   'pop_jobs.*': Popped;

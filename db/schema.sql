@@ -306,6 +306,37 @@ with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 comment on column freed_juror.person is 'null: any juror of the court, because its list or its settings have changed';
 comment on column freed_juror.taken_at is 'when a process began to invite for the whole court';
 
+create table gold (
+  queue                text collate "C" not null,
+  id                   text collate "C" not null,
+  seq                  bigint generated always as identity not null,
+  body                 json not null,
+  answer               json not null,
+  subject              text collate "C",
+  priority             bigint,
+  requires             text[] collate "C" not null,
+  retired              boolean default false not null,
+  changed_at           timestamp with time zone default clock_timestamp() not null,
+  constraint gold_pkey PRIMARY KEY (queue, id)
+);
+comment on column gold.retired is 'most have got it wrong since it was changed, so it is handed out no more';
+
+create table gold_copy (
+  id                   text collate "C" not null,
+  queue                text collate "C" not null,
+  gold                 text collate "C" not null,
+  person               text collate "C" not null,
+  outcome              text collate "C",
+  at                   timestamp with time zone default clock_timestamp() not null,
+  disputed             boolean default false not null,
+  constraint gold_copy_pkey PRIMARY KEY (id),
+  constraint gold_copy_queue_gold_person_key UNIQUE (queue, gold, person),
+  constraint gold_copy_outcome_check CHECK ((outcome = ANY (ARRAY['right'::text, 'wrong'::text, 'skipped'::text, 'none'::text])))
+);
+CREATE INDEX gold_copy_person ON public.gold_copy USING btree (person);
+comment on column gold_copy.outcome is 'null: it is open';
+comment on column gold_copy.at is 'of its hand-out, then of its outcome';
+
 create table item (
   kind                 text collate "C" not null,
   id                   text collate "C" not null,
@@ -669,6 +700,7 @@ create table queue (
   service_seconds      double precision,
   lease                text collate "C" default 'fixed'::text not null,
   adaptive_seconds     double precision,
+  gold                 jsonb,
   constraint queue_pkey PRIMARY KEY (kind, name),
   constraint queue_adaptive_seconds_check CHECK ((adaptive_seconds > (0)::double precision)),
   constraint queue_deadline_seconds_check CHECK ((deadline_seconds >= (0)::double precision)),
@@ -690,6 +722,7 @@ comment on column queue.second is 'when its decisions get a second look; null: o
 comment on column queue.category_from is 'JSON pointer to the category of a ticket in its body';
 comment on column queue.service_seconds is 'tickets: the target from the first availability to the decision';
 comment on column queue.adaptive_seconds is 'length of a lease now, by what decisions have taken; null: lease_seconds, as too few are known, or it is fixed';
+comment on column queue.gold is 'at what share gold is handed out; null: at none, and no copy is open';
 
 create table reconciliation (
   one                  boolean default true not null,

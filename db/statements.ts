@@ -128,6 +128,19 @@ export interface ErasureRow {
   again: boolean;
 }
 
+export interface GoldRow {
+  queue: string;
+  id: string;
+  seq: number;
+  body: unknown;
+  answer: unknown;
+  subject: string | null;
+  priority: number | null;
+  requires: string[];
+  retired: boolean;
+  changed_at: Date;
+}
+
 export interface ItemRow {
   kind: Columns['item.kind'];
   id: string;
@@ -250,6 +263,7 @@ export interface QueueRow {
   service_seconds: number | null;
   lease: Columns['queue.lease'];
   adaptive_seconds: number | null;
+  gold: Columns['queue.gold'] | null;
 }
 
 export interface ReviewRow {
@@ -479,7 +493,7 @@ export interface Statements {
   forget_names: { params: {}; row: { forget_names: unknown } };
   excluded_by_hash: { params: { standsFor: string }; row: { n: number } };
   number_events: { params: { limit: number }; row: { numbered: number; newest: number } };
-  feed_page: { params: { after: number; limit: number; bytes: number }; row: { seq: number; kind: Columns['event.kind']; item_id: string; no: number | null; event_seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null } };
+  feed_page: { params: { after: number; limit: number; bytes: number }; row: { seq: number; kind: Columns['event.kind']; item_id: string; no: number | null; event_seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null; gold: boolean } };
   follow_log: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; seq: number | null; type: string | null; actor: string | null; at: Date | null; shard: number | null; kind: Columns['item.kind'] | null; id: string | null; queue: string | null; state: Columns['item.state'] | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; optional: boolean | null }, Columns['follow_log.*']> };
   follow_callbacks: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; review_id: string | null; received_at: Date | null; shard: number | null }, Columns['follow_callbacks.*']> };
   mark_gaps: { params: {}; row: { xid: number } };
@@ -494,6 +508,10 @@ export interface Statements {
   waiting_items: { params: {}; row: { n: number } };
   is_followed: { params: {}; row: { followed: boolean } };
   publishing_lag: { params: {}; row: { waiting: number; oldest_seconds: number } };
+  put_gold: { params: { tickets: unknown; queue: string }; row: never };
+  list_gold: { params: { queue: string; after: number; limit: number }; row: GoldRow & { judged: number; right: number; skipped: number; disputed: number } };
+  dispute_ticket: { params: { id: string; person: string; reason: string }; row: ItemRow; moves: 'unseen' };
+  retired_gold: { params: { queue: string }; row: { id: string; judged: number; right: number; disputed: number } };
   add_items: { params: { kind: string; items: unknown; keyed: boolean }; row: ItemRow; moves: true };
   get_items: { params: { kind: string; ids: (string | null)[] }; row: ItemRow };
   settle_items: { params: { kind: string; ids: (string | null)[]; tokens: (string | null)[]; results: (string | null)[]; hashes: (string | null)[]; subjects: (string | null)[]; formVersions: (number | null)[]; seen: (number | null)[]; synced: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; category: string | null; for_person: string | null; for_until: Date | null }, Columns['settle_items.*']>; moves: true };
@@ -565,12 +583,13 @@ export interface Statements {
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
   list_queues: { params: { kind: string; before?: number | null; limit: number }; row: QueueRow };
   delete_queue: { params: { kind: string; name: string }; row: { outcome: Columns['delete_queue.outcome'] } };
-  put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown; sync?: string | null; second?: unknown; serviceSeconds?: number | null; lease?: string | null; registered?: boolean | null; categoryFrom?: string | null }; row: QueueRow };
+  put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown; sync?: string | null; second?: unknown; gold?: unknown; serviceSeconds?: number | null; lease?: string | null; registered?: boolean | null; categoryFrom?: string | null }; row: QueueRow };
   pause_queue: { params: { paused: boolean; kind: string; name: string }; row: QueueRow };
   take_refresh: { params: {}; row: { kind: Columns['queue.kind']; name: string } };
   refresh_items: { params: { kind: string; name: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: { created_at: string; seq: number; due: string[]; ruled: string[] }; moves: 'unseen' };
   refresh_done: { params: { kind: string; name: string; settingsVersion: number }; row: { name: string } };
-  queue_stats: { params: { kind: string; names: (string | null)[] }; row: { name: string; counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
+  queue_stats: { params: { kind: string; names: (string | null)[] }; row: { name: string; counts: Columns['queue_stats.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number; has_gold: boolean } };
+  own_gold: { params: { queue: string; person: string }; row: { counts: Columns['own_gold.counts']; oldest_waiting_seconds: number | null; claims_per_minute: number } };
   claim_reasons: { params: { person: string; queues: (string | null)[]; kind: string; skills: (string | null)[] }; row: { queue: string; delayed: number; held: number; excluded: number; skills: number; not_registered: number; away: number; quota: number; exposure: number; for_another: number; skipped: number; paused: number; max_held: number; retry_after: number | null } };
   claim: { params: { kind: string; queue: string; persons: (string | null)[]; tokens: (string | null)[]; count: number; skills: (string | null)[]; resume: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; category: string | null; for_person: string | null; for_until: Date | null; advanced: boolean }, Columns['claim.*']>; moves: true };
   claim_from: { params: { queues: (string | null)[]; person: string; tokens: (string | null)[]; skills: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; priority: number | null; body: unknown; requires: string[] | null; exclude: string[] | null; attempts: number | null; created_at: Date | null; available_at: Date | null; deadline_at: Date | null; lease_id: string | null; granted_at: Date | null; expires_at: Date | null; result: unknown; ended_at: Date | null; ended_by: string | null; end_reason: string | null; subject: string | null; synced_with: string | null; erased: boolean | null; look: unknown; category: string | null; for_person: string | null; for_until: Date | null; advanced: boolean }, Columns['claim_from.*']>; moves: true };
@@ -648,11 +667,11 @@ export interface Statements {
   notify: { params: { payload: string }; row: { pg_notify: unknown } };
   sample_queues: { params: { limit: number }; row: { n: number } };
   queue_samples: { params: { step?: number | null; from?: Date | string | null; to?: Date | string | null; limit: number; kind: string; queue: string }; row: { since: Date; until: Date; step: number; n: number; known: boolean; delayed: number | null; ready: number | null; held: number | null; buried: number | null; settled: number | null; invalidated: number | null; expired: number | null; dead: number | null; granted: number | null; lease_expired: number | null; votes: number | null; wasted: number | null; failed: number | null; oldest_seconds: number | null } };
-  reviewer_figures: { params: { from?: Date | string | null; to?: Date | string | null; lines: number; queue?: string | null; person?: string | null; limit: number }; row: { since: Date; until: Date; covered: Date | null; person: string | null; decisions: number; median_seconds: number | null; skips: number; releases: number; expiries: number } };
+  reviewer_figures: { params: { from?: Date | string | null; to?: Date | string | null; lines: number; queue?: string | null; person?: string | null; gold: boolean; limit: number }; row: { since: Date; until: Date; covered: Date | null; person: string | null; decisions: number; median_seconds: number | null; skips: number; releases: number; expiries: number } };
   juror_figures: { params: { from?: Date | string | null; to?: Date | string | null; court: string; lines: number; person?: string | null; limit: number }; row: { since: Date; until: Date; covered: Date | null; person: string | null; votes: number; wasted: number; median_seconds: number | null; judged: number; agreed: number; gold_judged: number; gold_agreed: number } };
   handout_lateness: { params: { from?: Date | string | null; to?: Date | string | null; lines: number; kind: string; queue?: string | null; bounds: (number | null)[] }; row: { since: Date; until: Date; covered: Date | null; counts: number[]; n: number; p50: number | null; p99: number | null; max: number | null } };
   service_figures: { params: { from?: Date | string | null; to?: Date | string | null; queue: string; target?: number | null }; row: { since: Date; until: Date; overdue: number; hour: Date | null; tickets: number; kept: number; first_claim: number[] | null; last_claim: number[] | null; decided: number[] | null } };
-  quality: { params: { from?: Date | string | null; to?: Date | string | null; queue: string }; row: { since: Date; until: Date; person: string | null; decided: number; looked: number; overturned: number; median_seconds: number | null; pairs: Columns['quality.pairs'] } };
+  quality: { params: { from?: Date | string | null; to?: Date | string | null; queue: string }; row: { since: Date; until: Date; person: string | null; decided: number; looked: number; overturned: number; median_seconds: number | null; gold_judged: number; gold_right: number; gold_skipped: number; pairs: Columns['quality.pairs'] } };
   put_schedule: { params: { topic: string; name: string; everySeconds?: number | null; cron?: string | null; timezone: string; body: unknown; ttr: number; priority: number }; row: ScheduleRow };
   get_schedule: { params: { topic: string; name: string }; row: ScheduleRow };
   list_schedules: { params: { topic: string; before?: number | null; limit: number }; row: ScheduleRow };

@@ -1,4 +1,4 @@
-import type { ShownTicket } from '../contract/items.ts';
+import type { Item, ShownTicket } from '../contract/items.ts';
 import { defineKind, stays, untilItsEnd, wordIn } from './kind.ts';
 
 const words = {
@@ -77,6 +77,16 @@ export const asReviewer = <V extends { looks: { outcome: string | null }[] }>(vi
   looks: view.looks.filter(({ outcome }) => outcome === 'overturned'),
 });
 
+/** A copy of gold that was skipped or transferred, as its holder sees it: it goes on waiting, like any ticket. */
+export const asWaiting = <T extends Pick<Item, 'look' | 'state' | 'available_at'> & Partial<Item>>(item: T): T =>
+  item.look?.passed
+    ? {
+        ...item,
+        state: item.available_at > new Date() ? 'delayed' : 'ready',
+        ...{ ended_at: null, ended_by: null, end_reason: null },
+      }
+    : item;
+
 /** A ticket as it is handed to its holder, again or for the first time. */
 export const handedView = (item: ShownTicket, token: string | null, resumed: boolean, draft?: unknown) =>
   Object.assign(ticketView(item, token, draft), { resumed });
@@ -103,6 +113,8 @@ export function queueStatsView({ counts, oldest_waiting_seconds, claims_per_minu
 const whileOpen = ['changed', 'escalated', 'overdue', 'parked', 'refused', 'noted'] as const;
 const afterEnd = ['delivered', 'delivery_failed', 'refused', 'noted', 'erased'] as const;
 export const OF_LOOKS = ['upheld', 'overturned', 'look_ended'] as const;
+/** A copy of gold that is passed on has ended. */
+const passed = { transferred: ['ready', 'invalidated'] } as const;
 
 const ends = { decided: 'settled', synced: 'settled', invalidated: 'invalidated', expired: 'expired' } as const;
 
@@ -112,18 +124,23 @@ export const ticket = defineKind({
   words,
   lifecycle: {
     none: { created: ['ready', 'delayed'] },
-    delayed: { available: 'ready', ...ends, ...stays('delayed', ...whileOpen, 'transferred') },
-    ready: { claimed: 'held', ...ends, ...stays('ready', ...whileOpen, 'transferred') },
+    delayed: {
+      available: 'ready',
+      ...ends,
+      transferred: ['delayed', 'invalidated'],
+      ...stays('delayed', ...whileOpen),
+    },
+    ready: { claimed: 'held', ...ends, ...passed, ...stays('ready', ...whileOpen) },
     held: {
       released: ['ready', 'delayed'],
-      skipped: ['ready', 'delayed'],
+      skipped: ['ready', 'delayed', 'invalidated'],
       reclaimed: 'ready',
-      transferred: 'ready',
+      ...passed,
       dead: 'dead',
       ...ends,
       ...stays('held', ...whileOpen),
     },
-    settled: stays('settled', ...afterEnd, ...OF_LOOKS),
+    settled: stays('settled', ...afterEnd, ...OF_LOOKS, 'disputed'),
     invalidated: stays('invalidated', ...afterEnd),
     expired: stays('expired', ...afterEnd),
     dead: stays('dead', ...afterEnd),

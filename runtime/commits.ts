@@ -67,5 +67,9 @@ export function publishing({ follow, waiters, load, bus, notices, feed, arm }: R
   };
 }
 
-/** How many waiters this change can serve. */
-const freed = (row: Item): number => (row.state === 'ready' && !isMarked(row) ? kindOf(row.kind).frees(row) : 0);
+/** How many waiters this change can serve. A copy of gold that is passed on serves none, and is reported like any ticket. */
+const freed = (row: Item): number =>
+  (row.state === 'ready' && !isMarked(row)) || isPassed(row) ? kindOf(row.kind).frees(row) : 0;
+
+const isPassed = ({ state, last_event: event, available_at, updated_at }: Item) =>
+  state === 'invalidated' && ['skipped', 'transferred'].includes(event) && available_at <= updated_at;

@@ -36,8 +36,9 @@ async function* textOf(pages: AsyncGenerator<FeedRow[]>): AsyncGenerator<string>
   for await (const rows of pages) yield rows.length > 0 ? rows.map(lineOf).join('') : '\n';
 }
 
-function lineOf({ seq, kind, item_id, no, event_seq, type, actor, at, data }: FeedRow): string {
+function lineOf({ seq, kind, item_id, no, event_seq, type, actor, at, data, gold }: FeedRow): string {
   const id = [kind, item_id, ...(no === null ? [] : [no]), event_seq].join('/');
-  const event: FeedEvent = { seq, id, kind, itemId: item_id, type, actor, at: at.toISOString(), data };
+  const shown = { seq, id, kind, itemId: item_id, type, actor, at: at.toISOString(), data };
+  const event: FeedEvent = gold ? { ...shown, gold } : shown;
   return `${JSON.stringify(event)}\n`;
 }

@@ -56,14 +56,15 @@ export const peopleEndpoint = endpoint('getPeopleFigures', 'GET /v1/figures/peop
   query: PeopleFilter,
   answers: { 200: People },
   async handle({ ctx, caller, query: { kind, ...query } }) {
-    const wanted = { ...query, person: caller.role === 'reviewer' ? personOf(caller, query.person) : query.person };
+    const isReviewer = caller.role === 'reviewer';
+    const wanted = { ...query, person: isReviewer ? personOf(caller, query.person) : query.person };
     if (kind === 'ticket') {
-      const { persons, ...covered } = personsOf(await samples.reviewers(ctx, wanted));
+      const { persons, ...covered } = personsOf(await samples.reviewers(ctx, { ...wanted, gold: isReviewer }));
       return ok({ ...covered, reviewers: persons.map(reviewer), jurors: [] });
     }
     if (wanted.queue === undefined) throw invalid('queue', 'must name a court');
     const { persons, ...covered } = personsOf(await samples.jurors(ctx, wanted.queue, wanted));
-    return ok({ ...covered, reviewers: [], jurors: persons.map((one) => juror(one, caller.role !== 'reviewer')) });
+    return ok({ ...covered, reviewers: [], jurors: persons.map((one) => juror(one, !isReviewer)) });
   },
 });
 

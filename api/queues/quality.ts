@@ -23,7 +23,8 @@ export const queueQuality = endpoint('getQueueQuality', 'GET /v1/queues/{queue}/
   },
 });
 
-const COLUMNS = 'reviewer,model,decided,looked,upheld,overturned,overturnRate,low,high,kappa,n,secondsMedian';
+const COLUMNS =
+  'reviewer,model,decided,looked,upheld,overturned,overturnRate,low,high,goldJudged,goldRight,goldSkipped,kappa,n,secondsMedian';
 
 export const queueQualityCsv = endpoint('getQueueQualityCsv', 'GET /v1/queues/{queue}/quality.csv', {
   ...shared,
@@ -34,8 +35,9 @@ export const queueQualityCsv = endpoint('getQueueQualityCsv', 'GET /v1/queues/{q
     await queues.find(ctx, 'ticket', queue);
     const { items } = await qualityOf(ctx, queue, query);
     const lines = items.map(({ overturnRate: { value, low, high }, ...one }) => {
-      const { reviewer = '', model = '', decided, looked, upheld, overturned, kappa, n, secondsMedian } = one;
-      const counted = [decided, looked, upheld, overturned, value, low, high, kappa, n, secondsMedian];
+      const { reviewer = '', model = '', decided, looked, upheld, overturned, gold, kappa, n, secondsMedian } = one;
+      const judged = [gold.judged, gold.right, gold.skipped];
+      const counted = [decided, looked, upheld, overturned, value, low, high, ...judged, kappa, n, secondsMedian];
       return [cell(reviewer), cell(model), ...counted.map((number) => number ?? '')].join(',');
     });
     const headers = { 'content-type': 'text/csv; charset=utf-8' };

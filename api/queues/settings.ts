@@ -1,13 +1,13 @@
 import { Deleted, pageOf } from '../../contract/common.ts';
 import { NewQueueParam } from '../../contract/names.ts';
-import { ListedQueue, NO_LOOKS, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
+import { ListedQueue, NO_GOLD, NO_LOOKS, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
 import { warningsOf } from '../../services/items/rules.ts';
 import { checkCallback } from '../../services/shared/callbacks.ts';
 import type { Api } from '../api.ts';
-import type { Caller } from '../auth.ts';
+import { boundTo, type Caller } from '../auth.ts';
 import { shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { page } from '../paging.ts';
@@ -20,6 +20,7 @@ const view = (api: Api, queue: QueueRow, caller: Caller) => ({
   ageing: queue.level_seconds === null ? null : { secondsPerLevel: queue.level_seconds },
   callback: shownCallback(api, caller, queue.callback),
   second: queue.second ?? NO_LOOKS,
+  gold: queue.gold ?? NO_GOLD,
 });
 
 export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
@@ -59,7 +60,7 @@ export const listQueuesEndpoint = endpoint('listQueues', 'GET /v1/queues', {
   async handle({ api, ctx, caller, query: { limit, cursor, stats } }) {
     const rows = await queues.list(ctx, 'ticket', cursor, limit + 1);
     const names = rows.slice(0, limit).map((row) => row.name);
-    const found = stats ? await queues.statsOf(ctx, 'ticket', names) : undefined;
+    const found = stats ? await queues.statsOf(ctx, 'ticket', names, boundTo(caller)) : undefined;
     const shown = (queue: QueueRow) => {
       const of = found?.get(queue.name);
       return { ...view(api, queue, caller), ...(of && { stats: queueStatsView(of) }) };

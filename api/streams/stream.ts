@@ -7,7 +7,7 @@ import * as keys from '../../services/access/keys.ts';
 import * as queues from '../../services/items/queues.ts';
 import { invalid, Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
-import { type Caller, personOf } from '../auth.ts';
+import { boundTo, type Caller, personOf } from '../auth.ts';
 import { answer, endpoint } from '../endpoint.ts';
 import { checkNames, inScope } from '../scopes.ts';
 import { type EventStream, eventStream } from './sse.ts';
@@ -81,7 +81,7 @@ function queueStream(
       stream.send('available', { queue }, String(notices.position()));
     });
     let last = '';
-    const unwatch = await queues.watchStats(api.ctx, queue, (row) => {
+    const unwatch = await queues.watchStats(api.ctx, queue, boundTo(caller), (row) => {
       const stats = queueStatsView(row);
       const text = JSON.stringify({ ...stats, oldestWaitingSeconds: null });
       if (text === last) return;

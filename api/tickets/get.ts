@@ -55,7 +55,9 @@ export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
     const view = (ticket: Item) => readable(caller, ticket);
     const found = await items.list(ctx, 'ticket', filter, limit + 1);
     const rows = looks.current(ctx, found, personOfLook(caller));
-    return listed(rows, limit, view, (ticket) => timePosition(ticket.created_at, ticket));
+    return listed(rows, limit, view, (ticket) =>
+      timePosition(ticket.created_at, { seq: ticket.look?.seq ?? ticket.seq }),
+    );
   },
 });
 

@@ -23,6 +23,7 @@ declare
   v_persons text[] := p_persons;
   v_tokens text[] := p_tokens;
   v_slots bigint[];
+  v_ids text[];
 begin
   select * into q from queue where kind = p_kind and name = p_queue;
   if exists (select from reviewer) then perform lock_registered(p_persons); end if;
@@ -48,7 +49,9 @@ begin
     if v_slots is null then return; end if;
   end if;
 
-  return query select * from grant_items(p_kind, choose_items(q, v_persons, p_skills), v_persons, v_tokens, v_slots);
+  v_ids := choose_items(q, v_persons, p_skills);
+  if q.gold is not null then v_ids := with_gold(q, v_persons, p_skills, v_ids); end if;
+  return query select * from grant_items(p_kind, v_ids, v_persons, v_tokens, v_slots);
 end $$;
 
 -- The same for one person and several queues: what they hold in any of them, then new items of each queue in turn.
@@ -174,7 +177,7 @@ begin
     select id, rank, seq from item i
      where kind = q.kind and queue = q.name and state = 'ready' and requires_key = '' and rules_due_at is null
        and (deadline_at is null or deadline_at > v_now) and id <> all (p_but)
-       and is_offered(i, p_names, p_full, v_away)
+       and not is_gold(i.look) and is_offered(i, p_names, p_full, v_away)
      order by rank, seq
      limit p_count
        for update skip locked)
@@ -228,7 +231,7 @@ begin
         select id, rank, seq from item i
          where i.kind = q.kind and i.queue = q.name and i.state = 'ready' and i.requires_key = key.requires_key
            and (deadline_at is null or deadline_at > p_now) and rules_due_at is null and id <> all (p_but)
-           and is_offered(i, p_names, p_full, p_away)
+           and not is_gold(i.look) and is_offered(i, p_names, p_full, p_away)
          order by rank, seq limit v_depth) h
        where key.requires_key is not null
          and (key.requires_key = '' or string_to_array(key.requires_key, ',') <@ p_skills)

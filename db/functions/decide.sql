@@ -84,6 +84,7 @@ begin
             and o.expires_at > clock_timestamp());
     continue when v_numbers is null;
     v_chosen := choose_items(q, v_persons, p_skills);
+    if q.gold is not null then v_chosen := with_gold(q, v_persons, p_skills, v_chosen); end if;
     for n in 1 .. coalesce(cardinality(v_chosen), 0) loop
       v_ids[v_numbers[n]] := v_chosen[n];
       v_slots[v_numbers[n]] := v_held[n];

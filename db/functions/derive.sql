@@ -4,8 +4,14 @@
 -- gives itself stands.
 create or replace function derive_item() returns trigger language plpgsql as $$
 declare
-  v_ends boolean := new.state in ('settled', 'invalidated', 'expired', 'dead');
+  v_ends boolean;
 begin
+  if new.last_event in ('skipped', 'transferred') and is_gold(new.look) and old.ended_at is null
+     and new.event_seq > old.event_seq then
+    -- its holder is answered as if it waited for others
+    new.state := 'invalidated'; new.look := new.look || '{"passed": true}'; new.end_reason := 'passed';
+  end if;
+  v_ends := new.state in ('settled', 'invalidated', 'expired', 'dead');
   if new.requires <> old.requires then new.requires_key := requires_key(new.requires); end if;
   if new.state <> 'held' then
     new.lease_id := null; new.holder := null; new.slot := null; new.granted_at := null; new.expires_at := null;
@@ -50,6 +56,9 @@ begin
     if new.look ? 'of' then
       -- an overturn goes where the first decision went; all else is told by the ticket that it is about
       new.delivery_pending := end_look(new) = 'overturned' and new.callback is not null;
+    elsif is_gold(new.look) then
+      new.delivery_pending := false;
+      perform end_copy(new, old.holder);
     elsif new.look is not null then
       perform add_look(new, new.look #>> '{looks,0,id}', 'check', 'system');
     end if;

@@ -11,7 +11,7 @@ begin
     select kind, id, seq, event_seq, last_event, last_actor, updated_at, last_data, version from new_item
   )
   insert into tally_line (kind, queue, what, n)
-  select kind, queue, state, count(*) from new_item group by kind, queue, state;
+  select kind, queue, state, count(*) from new_item where not is_gold(look) group by kind, queue, state;
   return null;
 end $$;
 
@@ -22,6 +22,7 @@ begin
            n.updated_at, n.lease_id, o.queue as old_queue, o.state as old_state, o.holder as old_holder,
            n.event_seq > o.event_seq as logged, n.version > o.version as versioned,
            n.lease_id is not null and n.lease_id is distinct from o.lease_id as granted,
+           not is_gold(n.look) as counts,
            o.lease_id is not null and n.lease_id is distinct from o.lease_id as ended
       -- full, because that cannot become a nested loop: the plan made for one row is kept for a thousand
       from new_item n full join old_item o on o.kind = n.kind and o.id = n.id
@@ -40,12 +41,13 @@ begin
     insert into tally_line (kind, queue, what, was, n, at)
     select kind, queue, state, case when queue = old_queue then old_state end, count(*),
            case when granted or state = 'settled' then date_trunc('second', updated_at) end
-      from pair where state <> old_state or queue <> old_queue group by 1, 2, 3, 4, 6
+      from pair where counts and (state <> old_state or queue <> old_queue) group by 1, 2, 3, 4, 6
     union all
-    select kind, old_queue, old_state, null, -count(*), null from pair where queue <> old_queue group by 1, 2, 3
+    select kind, old_queue, old_state, null, -count(*), null
+      from pair where counts and queue <> old_queue group by 1, 2, 3
     union all
     select kind, old_queue, 'lease_expired', null, count(*), null
-      from pair where ended and lease_end(last_event, last_actor, old_holder) = 'expired' group by 1, 2
+      from pair where counts and ended and lease_end(last_event, last_actor, old_holder) = 'expired' group by 1, 2
   )
   insert into notice (kind, item_id, queue, person, type, data)
   select kind, id, old_queue, old_holder, s.type, s.data from pair

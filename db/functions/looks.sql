@@ -42,9 +42,10 @@ create or replace function look_entry(p_id text, p_cause text) returns jsonb lan
 $$;
 
 -- An id like those that the server gives to what is added without one.
-create or replace function new_id() returns text language plpgsql volatile as $$
+create or replace function new_id(p_at timestamptz default clock_timestamp()) returns text
+language plpgsql volatile as $$
 declare
-  v_ms bigint := extract(epoch from clock_timestamp()) * 1000;
+  v_ms bigint := extract(epoch from p_at) * 1000;
   v_time text := '';
 begin
   while v_ms > 0 loop
@@ -76,8 +77,9 @@ begin
          item_rank('ticket', p.priority, t.now, q.level_seconds, false), o.body, sha256(convert_to(p_id, 'UTF8')),
          o.requires, o.requires_key, o.requires, case when q.rules <> '[]' then t.now end, o.exclude, v_deciders,
          -- the decision of another system: an overturn is sent there
-         case when o.callback ? 'review' then o.callback end, o.subject, nextval('item_version'),
-         date_trunc('milliseconds', t.now), t.now, t.now, t.deadline_at, t.escalates_at, t.overdue_at,
+         case when o.callback ? 'review' and not is_gold(o.look) then o.callback end, o.subject,
+         nextval('item_version'), date_trunc('milliseconds', t.now), t.now, t.now, t.deadline_at, t.escalates_at,
+         t.overdue_at,
          item_wake('ready', t.now, null, t.deadline_at, least(t.escalates_at, t.overdue_at)), 1, 'created', p_actor,
          json_build_object('queue', q.name, 'priority', p.priority, 'of', o.id, 'cause', p_cause), t.now,
          jsonb_build_object('of', jsonb_build_object('id', o.id, 'cause', p_cause), 'queue', o.queue,
@@ -231,7 +233,7 @@ create or replace function tell_of_look(o item, q queue, p_look text) returns vo
            o.kind || '.' || o.last_event, o.version, o.queue, c.callback ->> 'url', 'pending',
            json_build_object('look', p_look, 'state', o.look)
       from (select coalesce(o.callback, q.callback) as callback) c
-     where c.callback ? 'url'
+     where c.callback ? 'url' and not is_gold(o.look)
     returning kind, item_id, n)
   insert into delivery_start (kind, item_id, n) select kind, item_id, n from opened
 $$;

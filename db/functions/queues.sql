@@ -16,6 +16,7 @@ begin
      or p_kind = 'job' and exists (select from schedule s where s.topic = p_name) then return 'used'; end if;
   -- made anew, so that no setting is left of it
   delete from queue where kind = p_kind and name = p_name;
+  delete from gold where p_kind = 'ticket' and queue = p_name;
   insert into queue (kind, name, deleted_at) values (p_kind, p_name, clock_timestamp());
   return 'deleted';
 end $$;

@@ -148,7 +148,8 @@ begin
   return array(
     select i.id from item i
      where (i.kind || '') = 'ticket' and (i.state || '') = 'ready' and i.event_seq > 1 and i.queue = q.name
-       and i.requires <@ p_skills and i.rules_due_at is null and coalesce(i.deadline_at, 'infinity') > clock_timestamp()
+       and not is_gold(i.look) and i.requires <@ p_skills and i.rules_due_at is null
+       and coalesce(i.deadline_at, 'infinity') > clock_timestamp()
        and i.id <> all (p_but) and is_offered(i, p_names, '{}', p_away) and was_handed(i.id, p_names)
      order by i.rank, i.seq limit 1 for update skip locked);
 end $$;
@@ -179,7 +180,7 @@ end $$;
 
 -- The text to which a JSON pointer leads; null: it leads to none that is a category.
 create or replace function category_in(p_body json, p_pointer text) returns text
-language plpgsql immutable parallel safe as $$
+language plpgsql immutable strict parallel safe as $$
 declare
   v_path text[] := array(select replace(replace(step, '~1', '/'), '~0', '~')
                            from unnest((string_to_array(p_pointer, '/'))[2:]) step);

@@ -133,7 +133,8 @@ end $$;
 create or replace function forget_rows(p_kind text, p_ids text[]) returns void language plpgsql as $$
 begin
   insert into tally_line (kind, queue, what, n)
-  select kind, queue, state, -count(*) from item where kind = p_kind and id = any (p_ids) group by kind, queue, state;
+  select kind, queue, state, -count(*) from item
+   where kind = p_kind and id = any (p_ids) and not is_gold(look) group by kind, queue, state;
   delete from item where kind = p_kind and id = any (p_ids);
 end $$;
 

@@ -59,7 +59,7 @@ begin
     insert into sample
     select kind, queue, v_now, (new).*,
            (select min(i.first_available_at)
-              from item i where i.kind = d.kind and i.queue = d.queue and i.state = 'ready')
+              from item i where i.kind = d.kind and i.queue = d.queue and i.state = 'ready' and not is_gold(i.look))
       from due d
     returning 1
   ), sums as (

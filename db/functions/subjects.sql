@@ -32,7 +32,8 @@ begin
            d.id, d.queue, d.subject, d.requires, d.result, d.result_hash, d.ended_by, d.end_reason, p.no, q.callback,
            known_as(d.ended_by) as names
       from unnest(p_ids) with ordinality as p (id, no)
-      join item d on d.kind = 'ticket' and d.id = p.id and d.state = 'settled' and (d.look ? 'of') is not true
+      join item d on d.kind = 'ticket' and d.id = p.id and d.state = 'settled'
+       and (d.look ?| '{of,gold}') is not true
       join queue q on q.kind = 'ticket' and q.name = d.queue and q.sync = 'subject'
      order by d.queue, d.subject, d.ended_by, d.requires_key, d.end_reason, d.result_hash, d.result::text, p.no
   ), wanted as materialized (

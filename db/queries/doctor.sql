@@ -26,6 +26,9 @@ with found as materialized (
                         'delivery_failed')
           or t.kind = 'delivery' and t.what in ('pending', 'delivered', 'failed')
       union all
+      -- gold is not counted
+      select 'ticket', i.queue, i.state, 0, -1 from gold_copy c join item i on i.kind = 'ticket' and i.id = c.id
+      union all
       select i.kind, i.queue, i.state, 0, count(*) from item i where i.state <> 'held' group by i.kind, i.queue, i.state
       union all
       select i.kind, i.queue, 'held', 0, count(*) from item i where i.state = 'held' group by i.kind, i.queue

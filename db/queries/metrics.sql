@@ -43,7 +43,8 @@ with named as materialized (
 select n.kind, n.queue, c.delayed, c.ready, c.held, c.buried,
        f.added, f.settled, f.invalidated, f.expired, f.dead, f.lapsed,
        (select extract(epoch from clock_timestamp() - min(i.first_available_at))::double precision
-          from item i where i.kind = n.kind and i.queue = n.queue and i.state = 'ready') as oldest_seconds,
+          from item i where i.kind = n.kind and i.queue = n.queue and i.state = 'ready'
+             and not is_gold(i.look)) as oldest_seconds,
        (select overdue_tickets(q.name, q.service_seconds) from queue q
          where q.kind = n.kind and q.name = n.queue and q.service_seconds is not null) as overdue
   from named n cross join lateral counts_of(n.kind, n.queue) c join figures f on f.kind = n.kind and f.queue = n.queue

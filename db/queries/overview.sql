@@ -23,7 +23,8 @@ with page as (
 )
 select p.name, p.seq, p.paused, p.created_at, c.*, m.*,
        (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
-          from item where kind = :kind and queue = p.queue and state = 'ready') as oldest_waiting_seconds
+          from item where kind = :kind and queue = p.queue and state = 'ready'
+           and not is_gold(look)) as oldest_waiting_seconds
   from (select * from page union all select * from groups) p
  cross join lateral counts_of(:kind, p.queue) c
  cross join lateral (
@@ -48,7 +49,7 @@ select q.kind, q.name, o.seconds as oldest_seconds, t.seconds as target_seconds
      from jsonb_array_elements(q.escalations) e) t
  cross join lateral (
    select extract(epoch from clock_timestamp() - min(first_available_at))::double precision as seconds
-     from item where kind = q.kind and queue = q.name and state = 'ready') o
+     from item where kind = q.kind and queue = q.name and state = 'ready' and not is_gold(look)) o
  where o.seconds > t.seconds order by o.seconds / t.seconds desc limit :limit;
 
 -- name: overdue_count

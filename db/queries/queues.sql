@@ -19,7 +19,7 @@ select delete_queue(:kind, :name) as outcome;
 
 -- columns: queue_settings
 lease_seconds, level_seconds, escalations, reclaimed_first, max_held, max_attempts, deadline_seconds, callback, form,
-rules, sync, second, service_seconds, lease, registered, category_from
+rules, sync, second, gold, service_seconds, lease, registered, category_from
 
 -- name: put_queue
 -- Replaces all settings. refresh_pending says that open items must be recomputed (ageing, escalations,
@@ -27,8 +27,8 @@ rules, sync, second, service_seconds, lease, registered, category_from
 insert into queue as q (kind, name, {queue_settings})
 values (:kind, :name, :leaseSeconds, :levelSeconds?, :escalations::jsonb, :reclaimedFirst, :maxHeld,
         :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb, :sync?,
-        :second?::jsonb, :serviceSeconds?, coalesce(:lease?, 'fixed'), coalesce(:registered?::boolean, false),
-        :categoryFrom?)
+        :second?::jsonb, coalesce(:gold?::jsonb, gold_of_open(:name)), :serviceSeconds?, coalesce(:lease?, 'fixed'),
+        coalesce(:registered?::boolean, false), :categoryFrom?)
 on conflict (kind, name) do update
    set ({queue_settings}) = ({excluded.queue_settings}),
        adaptive_seconds = case when (q.lease, q.lease_seconds) = (excluded.lease, excluded.lease_seconds)
@@ -112,17 +112,38 @@ update queue set refresh_pending = false, refresh_taken_at = null
 returning name;
 
 -- name: queue_stats
--- not null: name, counts, claims_per_minute
+-- not null: name, counts, claims_per_minute, has_gold
 -- A row for each name. Exact as of one snapshot: sums of the tally, not counts over the items.
 select q.name,
   (select coalesce(json_object_agg(what, n), '{}') from (
      select what, sum(n) as n from tally where kind = :kind and queue = q.name group by what) t) as counts,
   (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
-     from item where kind = :kind and queue = q.name and state = 'ready') as oldest_waiting_seconds,
+     from item where kind = :kind and queue = q.name and state = 'ready'
+      and not is_gold(look)) as oldest_waiting_seconds,
   (select coalesce(sum(n), 0)::integer from tally
     where kind = :kind and queue = q.name and what = 'held'
-      and at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute
+      and at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute,
+  exists (select from gold_copy) or exists (select from gold g where :kind = 'ticket' and g.queue = q.name) as has_gold
   from unnest(:names::text[]) q(name);
+
+-- name: own_gold
+-- not null: counts, claims_per_minute
+-- What a queue's stats have beside its tickets for one person: their copies, and the gold that is still to come.
+with own as materialized (select * from own_copies(:queue, :person)),
+line as materialized (
+  select e.type, e.at from gold_copy c join event e on e.kind = 'ticket' and e.item_id = c.id
+   where c.queue = :queue and c.person = any ((select known_as(:person))::text[])
+     and e.type in ('claimed', 'reclaimed'))
+select (select json_object_agg(s.what, s.n) from (
+         select what, sum(n) as n from (
+           select state as what, count(*) as n from own group by state
+           union all select 'lease_expired', count(*) from line where type = 'reclaimed'
+           union all select 'ready', count(*) from gold_left(:queue, :person), queue
+                      where kind = 'ticket' and name = :queue and gold -> 'share' > '0') c group by what) s) as counts,
+       (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
+          from own where state = 'ready') as oldest_waiting_seconds,
+       (select count(*)::integer from line
+         where type = 'claimed' and at > clock_timestamp() - interval '1 minute') as claims_per_minute;
 
 -- name: claim_reasons
 -- not null: queue, delayed, held, excluded, skills, skipped, paused, max_held, not_registered, away, quota, exposure
@@ -135,6 +156,7 @@ select a.queue, r.* from me cross join unnest(:queues::text[]) as a (queue) cros
     select count(*)::integer as n from item
      where kind = :kind and queue = a.queue and state = 'held'
        and holder = :person and expires_at > clock_timestamp()),
+  own as materialized (select * from own_copies(a.queue, :person)),
   waiting as materialized (
     -- whoever decided before is excluded from a second look
     select i.exclude || case when i.look ? 'of' then i.skipped end as exclude,
@@ -142,16 +164,23 @@ select a.queue, r.* from me cross join unnest(:queues::text[]) as a (queue) cros
            me.spent is true and not h.handed as spent, i.category = any (me."full") and not h.handed as exposed
       from item i
      cross join lateral (select i.event_seq > 1 and was_handed(i.id, me.names) as handed) h
-     where kind = :kind and queue = a.queue and state = 'ready' limit 1000),
+     where kind = :kind and queue = a.queue and state = 'ready' and not is_gold(i.look)
+     union all
+     select exclude, skipped, requires, null, null, false, false from own where state = 'ready'
+     union all
+     select '{}', '{}', g.requires, null, null, me.spent is true, false
+      from q cross join gold_left(q.name, :person) g where q.kind = 'ticket' and q.gold -> 'share' > '0'
+     limit 1000),
   not_mine as materialized (
     select for_until from waiting
      where for_person is not null and not is_for(for_person, for_until, exclude || skipped, me.names, me.aways))
   select
     (select count(*) from (
-       select 1 from item where kind = :kind and queue = a.queue and state = 'delayed' limit 1000) s)::integer
+       select 1 from item where kind = :kind and queue = a.queue and state = 'delayed' union all
+       select 1 from own where state = 'delayed' limit 1000) s)::integer
       as delayed,
     (select count(*) from (select 1 from item where kind = :kind and queue = a.queue and state = 'held'
-                              and holder <> :person limit 1000) s)::integer as held,
+                              and holder <> :person and not is_gold(look) limit 1000) s)::integer as held,
     (select count(*) from waiting where me.names && exclude)::integer as excluded,
     (select count(*) from waiting
       where not requires <@ case when me.registered and (select registered from q) then me.skills
@@ -166,6 +195,7 @@ select a.queue, r.* from me cross join unnest(:queues::text[]) as a (queue) cros
     coalesce((select case when mine.n >= q.max_held then mine.n else 0 end from q, mine), 0)::integer as max_held,
     extract(epoch from least(
       (select min(available_at) from item where kind = :kind and queue = a.queue and state = 'delayed'),
+      (select min(available_at) from own where state = 'delayed'),
       (select min(expires_at) from item where kind = :kind and queue = a.queue and state = 'held'),
       me.away_until, (select min(for_until) from not_mine),
       case when exists (select from waiting where spent or exposed) then me.day_ends_at end
@@ -197,5 +227,5 @@ select count(*)::integer as n from (
    where i.kind = :kind and i.queue = :queue and i.state = 'ready' and (i.rank, i.seq) < (mine.rank, mine.seq)
      and q.kind = i.kind and q.name = i.queue
      and i.requires <@ case when q.registered then me.skills else :skills::text[] end
-     and is_offered(i, me.names, me."full", (select away_names()))
+     and not is_gold(i.look) and is_offered(i, me.names, me."full", (select away_names()))
    limit 1000) s;

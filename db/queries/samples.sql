@@ -40,6 +40,7 @@ line as materialized (
     join item i on i.kind = l.kind and i.id = l.item_id
    where l.kind = 'ticket' and l.at >= t.since and l.at < t.until
      and (:queue?::text is null or i.queue = :queue) and (:person?::text is null or g.actor = :person)
+     and (:gold::boolean or not is_gold(i.look))
 )
 select t.since, t.until,
        case when (select count(*) from line) = :lines then (select min(at) from line) end as covered, p.*
@@ -99,7 +100,7 @@ line as materialized (
     from line l cross join t join item i on i.kind = l.kind and i.id = l.item_id
    where l.kind = :kind and l.type in ('claimed', 'reserved') and l.token is not null
      and l.at >= t.since and l.at < t.until
-     and (:queue?::text is null or i.queue = :queue)
+     and (:queue?::text is null or i.queue = :queue) and not is_gold(i.look)
      and not exists (
        select from event g where g.kind = l.kind and g.item_id = l.item_id and g.seq < l.seq and g.token is not null)
 )
@@ -140,8 +141,8 @@ select t.since, t.until, overdue_tickets(:queue, :target) as overdue, f.*
 -- name: quality
 -- Of each person and model who decided tickets of a queue by a lease in that time: what second looks found, and how
 -- often each pair of decisions, theirs and that of the look, came together. A ticket's look is the first that
--- overturned it, else the first that upheld it. Gold is judged elsewhere.
--- not null: since, until, decided, looked, overturned, pairs
+-- overturned it, else the first that upheld it. Gold counts by itself.
+-- not null: since, until, decided, looked, overturned, pairs, gold_judged, gold_right, gold_skipped
 with t as materialized (select * from time_range(:from?, :to?)),
 made as materialized (
   select i.id, i.ended_by as person, i.result, l.id as look, l.outcome, extract(epoch from i.ended_at - g.at) as seconds
@@ -165,8 +166,16 @@ select t.since, t.until, p.*,
        (select coalesce(json_agg(json_build_array(r.theirs, r.other, r.n)), '[]')
           from pair r where r.person = p.person) as pairs
   from t left join (
-    select person, count(*)::integer as decided, count(look)::integer as looked,
-           count(*) filter (where outcome = 'overturned')::integer as overturned,
-           percentile_cont(0.5) within group (order by seconds) as median_seconds
-      from made group by person) p on true
+    select person, coalesce(m.decided, 0) as decided, coalesce(m.looked, 0) as looked,
+           coalesce(m.overturned, 0) as overturned, m.median_seconds, coalesce(g.judged, 0) as gold_judged,
+           coalesce(g."right", 0) as gold_right, coalesce(g.skipped, 0) as gold_skipped
+      from (select person, count(*)::integer as decided, count(look)::integer as looked,
+                   count(*) filter (where outcome = 'overturned')::integer as overturned,
+                   percentile_cont(0.5) within group (order by seconds) as median_seconds
+              from made group by person) m
+      full join (select c.person, count(*) filter (where outcome <> 'skipped')::integer as judged,
+                        count(*) filter (where outcome = 'right')::integer as "right",
+                        count(*) filter (where outcome = 'skipped')::integer as skipped
+                   from t join gold_copy c on c.at >= t.since and c.at < t.until and c.queue = :queue
+                    and c.outcome <> 'none' group by c.person) g using (person)) p on true
  order by p.decided desc, p.person;

@@ -10,14 +10,16 @@ const MODEL = 'model:';
 export async function qualityOf({ db }: Context, queue: string, range: { from?: string; to?: string }) {
   const rows = await db.lists.run('quality', { queue, ...range });
   const [{ since, until } = { since: new Date(), until: new Date() }] = rows;
-  const items = rows.flatMap(({ person, decided, looked, overturned, pairs, median_seconds }) => {
+  const items = rows.flatMap(({ person, decided, looked, overturned, pairs, median_seconds, ...of }) => {
     if (person === null) return [];
     const who = person.startsWith(MODEL) ? { model: person.slice(MODEL.length) } : { reviewer: person };
     const found = { decided, looked, upheld: looked - overturned, overturned };
     return {
       ...{ ...who, ...found, overturnRate: wilson(overturned, looked) },
+      gold: { judged: of.gold_judged, right: of.gold_right, skipped: of.gold_skipped },
       ...{ kappa: kappa(pairs), n: pairs.reduce((sum, [, , n]) => sum + n, 0), secondsMedian: median_seconds },
     };
   });
-  return { from: since.toISOString(), to: until.toISOString(), items };
+  const retiredGold = await db.lists.run('retired_gold', { queue });
+  return { from: since.toISOString(), to: until.toISOString(), items, retiredGold };
 }

@@ -12,7 +12,7 @@ const MOST_LINES = 50_000;
 export const MOST_PERSONS = 200;
 
 /** Filters, all optional; times in ISO 8601. */
-type Between = Omit<ParamsOf<'reviewer_figures'>, 'lines' | 'limit'>;
+type Between = Omit<ParamsOf<'reviewer_figures'>, 'lines' | 'limit' | 'gold'>;
 
 /** Samples the queues that have changed, at most once a minute in the whole system. A maintenance chore. */
 export async function take({ db }: Context): Promise<void> {
@@ -30,8 +30,11 @@ export async function over({ db }: Context, wanted: Omit<ParamsOf<'queue_samples
   return rows;
 }
 
-/** Figures of reviewers, those with the most decisions first; one row without a person where there is none. */
-export const reviewers = ({ db }: Context, wanted: Between) =>
+/**
+ * Figures of reviewers, those with the most decisions first; one row without a person where there is none.
+ * `gold`: their gold counts as tickets.
+ */
+export const reviewers = ({ db }: Context, wanted: Between & { gold: boolean }) =>
   db.lists.run('reviewer_figures', { ...wanted, lines: MOST_LINES, limit: MOST_PERSONS + 1 });
 
 /** Figures of a court's jurors, in the same form. */

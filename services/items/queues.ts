@@ -89,7 +89,9 @@ export async function put(ctx: Context, name: string, settings: QueueSettings): 
   await checkSettings(ctx, name, settings);
   await checkSecond(ctx, name, settings);
   const levelSeconds = settings.ageing?.secondsPerLevel;
-  const row = { ...settings, callback: ctx.secrets.seal(settings.callback) };
+  const { share, idPrefix } = settings.gold;
+  const gold = share === 0 && idPrefix === null ? undefined : settings.gold;
+  const row = { ...settings, gold, callback: ctx.secrets.seal(settings.callback) };
   const queue = only(await ctx.db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...row }));
   if (queue.refresh_pending) await refresh(ctx, 'ticket', name);
   return queue;
@@ -125,18 +127,46 @@ export async function remove(ctx: Context, kind: Named, name: string): Promise<v
 
 type Stats = RowOf<'queue_stats'>;
 
-/** By name: counts by state, exact as of the answer. */
-export const statsOf = async ({ db }: Context, kind: Kind, names: string[]): Promise<Map<string, Stats>> =>
-  new Map((await db.lists.run('queue_stats', { kind, names })).map((row) => [row.name, row]));
+/**
+ * By name: counts by state, exact as of the answer.
+ * @param person a reviewer, whose own gold counts as tickets; null: no gold counts
+ */
+export async function statsOf(ctx: Context, kind: Kind, names: string[], person: string | null) {
+  const rows = await ctx.db.lists.run('queue_stats', { kind, names });
+  return new Map(await Promise.all(rows.map(async (row) => [row.name, await withGold(ctx, row, person)] as const)));
+}
 
-export const stats = async ({ db }: Context, kind: Kind, name: string): Promise<Stats> =>
-  only(await db.lists.run('queue_stats', { kind, names: [name] }));
+export const stats = async (ctx: Context, kind: Kind, name: string, person: string | null = null): Promise<Stats> =>
+  only([...(await statsOf(ctx, kind, [name], person)).values()]);
+
+async function withGold({ db }: Context, row: Stats, person: string | null): Promise<Stats> {
+  if (!row.has_gold || person === null) return row;
+  const own = only(await db.lists.run('own_gold', { queue: row.name, person }));
+  const counts = { ...row.counts };
+  for (const [state, n] of Object.entries(own.counts)) counts[state] = (counts[state] ?? 0) + n;
+  const oldest = [row.oldest_waiting_seconds, own.oldest_waiting_seconds].filter((seconds) => seconds !== null);
+  return {
+    ...row,
+    counts,
+    oldest_waiting_seconds: oldest.length > 0 ? Math.max(...oldest) : null,
+    claims_per_minute: row.claims_per_minute + own.claims_per_minute,
+  };
+}
 
 const watches = perContext((ctx) => watching((name) => stats(ctx, 'ticket', name)));
 
-/** Watches the stats of a queue of tickets, see `watching`. @returns what ends the watch */
-export const watchStats = (ctx: Context, name: string, receive: (stats: Stats) => void): Promise<() => void> =>
-  watches(ctx)(name, receive);
+/** Watches the stats of a queue of tickets, as `person` sees them, see `watching`. @returns what ends the watch */
+export const watchStats = (
+  ctx: Context,
+  name: string,
+  person: string | null,
+  receive: (stats: Stats) => void,
+): Promise<() => void> =>
+  watches(ctx)(name, (row) => {
+    if (!row.has_gold || person === null) return receive(row);
+    // what cannot be read now is read with the next
+    withGold(ctx, row, person).then(receive, () => {});
+  });
 
 /** Applies settings that have changed to the open items, and lets the clocks and followers look at what is due by them. */
 export async function refresh(ctx: Context, kind: Kind, name: string): Promise<void> {

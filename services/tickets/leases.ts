@@ -1,6 +1,7 @@
 import type { Item } from '../../contract/items.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { refusalOf } from '../../domain/refusals.ts';
+import { asWaiting } from '../../domain/tickets.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import * as rules from '../items/rules.ts';
@@ -90,7 +91,7 @@ async function outcome(
   isRepeat: (found: Attempted) => boolean,
 ): Promise<Item> {
   const [item] = await rules.settled(ctx, rows);
-  if (item) return item;
+  if (item) return token === null ? item : asWaiting(item);
   const found = await findAttempted(ctx, id, token, subject);
   if (token !== null && isRepeat(found) && found.ended_at === null) return found;
   throw await rejection(ctx, found, { token, subject }, name);
@@ -112,7 +113,7 @@ export async function findAttempted({ db }: Context, id: string, token: string |
   const unknown = new Problem('not_found', `there is no ticket ${id}`);
   if (!found) throw unknown;
   if (subject !== null && found.named_holder !== subject) throw unknown;
-  return found;
+  return token === null ? found : asWaiting(found);
 }
 
 /**

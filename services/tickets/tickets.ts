@@ -2,6 +2,7 @@ import type { Item, ShownTicket } from '../../contract/items.ts';
 import type { NewTicket } from '../../contract/tickets.ts';
 import { columnsOf, only, type RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
+import { asWaiting } from '../../domain/tickets.ts';
 import { waitedSeconds } from '../../runtime/metrics.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as items from '../items/items.ts';
@@ -97,8 +98,9 @@ export const find = async ({ db }: Context, id: string): Promise<Item> =>
 export async function findKnown(ctx: Context, id: string, person: string | null): Promise<Item> {
   const item = await find(ctx, id);
   const { kind, holder, ended_by: endedBy } = item;
-  if (person === null || person === holder || person === endedBy) return item;
-  if ((await ctx.db.run('was_handed', { kind, id, person })).length > 0) return item;
+  if (person === null) return item;
+  if (person === holder || person === endedBy) return asWaiting(item);
+  if ((await ctx.db.run('was_handed', { kind, id, person })).length > 0) return asWaiting(item);
   if (await looks.mayCompare(ctx, item, person)) return item;
   throw unknown(id);
 }
@@ -171,7 +173,7 @@ const granted = (tokens: string[]) => {
 export function countHandOut(ctx: Context, item: ShownTicket): void {
   const { metrics, tracing } = ctx;
   noteLease(ctx, item);
-  metrics.handedOut('ticket', item.queue, waitedSeconds(item));
+  if (!item.look?.gold) metrics.handedOut('ticket', item.queue, waitedSeconds(item));
   tracing?.saw('ticket', item.id);
 }
 

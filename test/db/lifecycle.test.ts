@@ -77,7 +77,8 @@ describe('a scenario for each kind', () => {
 
     await configure(api, 'alike', { sync: 'subject' });
     for (const twin of ['twin-1', 'twin-2']) await add(api, 'alike', { id: twin, subject: 'their subject' });
-    await decide(api, await claimOne(api, 'alike', 'anna'));
+    const { body } = await decide(api, await claimOne(api, 'alike', 'anna'));
+    await api.post(`/v1/tickets/${body.ticket.id}/dispute`, { reviewer: 'anna', reason: 'unclear' });
     const look = async (more: object) => (await api.post('/v1/tickets/twin-1/looks', more)).body;
     for (const by of ['lead', 'chief']) await look({ cause: 'overturn', decision: 'other', by });
     const { id: withdrawn } = await look({ cause: 'check' });

@@ -9,7 +9,7 @@ const MATRIX: Record<string, string> = {
   anybody: `
     getSignInWays signIn getLiveness getReadiness getMetrics`,
   admin: `
-    putQueue deleteQueue putTopic deleteTopic putCourt deleteCourt putGoldCases addKey
+    putQueue deleteQueue putTopic deleteTopic putCourt deleteCourt putGoldCases putGoldTickets listGoldTickets addKey
     listKeys revokeKey listAdminLog addErasure getErasure`,
   supervisor: `
     putReviewer getReviewer listReviewers deleteReviewer explainWho
@@ -24,7 +24,7 @@ const MATRIX: Record<string, string> = {
   'consumer supervisor': `
     buryJob`,
   'reviewer agent': `
-    claimTickets claimFromQueues decideTicket putTicketDraft getTicketDraft renewTicket claimCase castVote renewCase releaseCase
+    claimTickets claimFromQueues decideTicket disputeTicket putTicketDraft getTicketDraft renewTicket claimCase castVote renewCase releaseCase
     declineCase listInvitations pullTask completeTask`,
   'reviewer agent supervisor': `
     releaseTicket transferTicket releaseTask`,

@@ -34,7 +34,7 @@ const claims =
   };
 
 const tickets: Step[] = [
-  ...plain('putQueue getQueue listQueues pauseQueue resumeQueue'),
+  ...plain('putQueue getQueue listQueues putGoldTickets listGoldTickets pauseQueue resumeQueue'),
   { operation: 'deleteQueue', before: (client) => done(client.put('/v1/queues/reports-2025', {})) },
   ...twice({ operation: 'addTicket' }),
   ...plain('addTickets'),
@@ -49,6 +49,7 @@ const tickets: Step[] = [
   ...plain('addTicketNote listTicketNotes putReviewer getReviewer listReviewers explainClaim explainWho'),
   { operation: 'deleteReviewer', before: (client) => done(client.put('/v1/reviewers/jonas', {})) },
   { operation: 'decideTicket', refused: LOST, made: ({ next }) => ({ report19: next.lease.token }) },
+  ...plain('disputeTicket'),
   ...twice({ operation: 'addTicketLook', made: ({ id }) => ({ look: id }) }),
   { operation: 'releaseTicket', body: 'operator' },
   { operation: 'releaseTicket', body: 'holder', refused: LOST, before: claims('boris', 'reports') },

@@ -1,0 +1,44 @@
+import { z } from '@hono/zod-openapi';
+import { counts, Json, Priority, Reason, Requires, Whole } from './common.ts';
+import { AnyId, Id, Name, Subject } from './names.ts';
+
+/** Of a queue: how often its reviewers are handed a ticket whose answer is known. */
+export const GoldSettings = z.strictObject({
+  share: z.number().min(0).max(1).default(0),
+  idPrefix: AnyId.max(100).nullable().default(null).openapi({
+    description: "What callers' own ids of tickets begin with; null: the server makes the ids",
+  }),
+});
+export type GoldSettings = z.infer<typeof GoldSettings>;
+
+const GoldTicket = z.strictObject({
+  id: Id.openapi({ description: 'Its name in the list; those who are handed it see another id' }),
+  body: Json,
+  answer: Json,
+  subject: Subject.nullable().default(null),
+  priority: Priority.optional().openapi({ description: 'Left out: that of the ticket before which it is handed out' }),
+  requires: Requires.default([]),
+});
+
+export const PutGoldTickets = z
+  .strictObject({
+    tickets: z
+      .array(GoldTicket)
+      .max(1000)
+      .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must have different ids'),
+  })
+  .openapi('PutGoldTickets');
+export type PutGoldTickets = z.infer<typeof PutGoldTickets>;
+
+export const ListedGold = z
+  .object({
+    ...{ id: z.string(), body: Json, answer: Json, subject: z.string().nullable() },
+    ...{ priority: Whole.nullable(), requires: z.array(z.string()) },
+    retired: z.boolean().openapi({ description: 'Most have got it wrong, so nobody is handed it any more' }),
+    ...counts('judged', 'right', 'skipped', 'disputed'),
+  })
+  .openapi('ListedGold');
+
+export const Dispute = z
+  .strictObject({ reason: Reason, reviewer: Name.optional().describe("May be left out with a reviewer's key") })
+  .openapi('Dispute');

@@ -1,0 +1,34 @@
+-- Gold tickets (db/functions/gold.sql).
+
+-- name: put_gold
+-- Replaces a queue's gold, all of it. What is changed begins anew; what stays is as it was.
+with wanted as materialized (
+  select * from json_to_recordset(:tickets::json)
+    as x (id text, body json, answer json, subject text, priority bigint, requires text[])
+), removed as (
+  delete from gold where queue = :queue and id not in (select id from wanted)
+)
+insert into gold as g (queue, id, body, answer, subject, priority, requires)
+select :queue, id, body, answer, subject, priority, requires from wanted
+on conflict (queue, id) do update
+   set body = excluded.body, answer = excluded.answer, subject = excluded.subject, priority = excluded.priority,
+       requires = excluded.requires,
+       retired = g.retired and (g.body, g.answer)::text = (excluded.body, excluded.answer)::text,
+       changed_at = case when (g.body, g.answer)::text = (excluded.body, excluded.answer)::text then g.changed_at
+                         else clock_timestamp() end;
+
+-- name: list_gold
+-- not null: judged, right, skipped, disputed
+-- bytes: body, answer
+select g.*, n.* from gold g cross join lateral gold_counts(g) n
+ where g.queue = :queue and g.seq > :after::bigint order by g.seq limit :limit;
+
+-- name: dispute_ticket
+-- moves: unseen
+select * from dispute_ticket(:id, :person, :reason);
+
+-- name: retired_gold
+-- not null: judged, right, disputed
+-- Gold that is retired or disputed.
+select g.id, n.judged, n."right", n.disputed from gold g cross join lateral gold_counts(g) n
+ where g.queue = :queue and (g.retired or n.disputed > 0) order by g.seq;
