@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Role } from '../contract/keys.ts';
+import { needsSubject, type Role } from '../contract/keys.ts';
 import type { ApiKeyRow } from '../db/statements.ts';
 import * as keys from '../services/access/keys.ts';
 import * as sessions from '../services/access/sessions.ts';
@@ -135,11 +135,11 @@ export class Authenticator {
 }
 
 /**
- * The person that a call acts for: a reviewer's key acts for its own subject only.
- * @throws Problem `forbidden` when a reviewer's key names another, 422 when no person is named
+ * The person or model that a call acts for: a reviewer's or model's key acts for its own subject only.
+ * @throws Problem `forbidden` when such a key names another, 422 when none is named
  */
 export function personOf(caller: Caller, named: string | undefined, field = 'reviewer'): string {
-  if (caller.role === 'reviewer' && caller.subject !== null) {
+  if (needsSubject(caller.role) && caller.subject !== null) {
     if (named !== undefined && named !== caller.subject)
       throw new Problem('forbidden', `this key speaks for ${caller.subject} only`);
     return caller.subject;

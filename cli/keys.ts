@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { Time } from '../contract/common.ts';
-import { NewKey, QueuePattern, type Role } from '../contract/keys.ts';
+import { NewKey, needsSubject, QueuePattern, type Role } from '../contract/keys.ts';
 import type { Config } from '../runtime/config.ts';
 import * as adminLog from '../services/access/admin-log.ts';
 import * as keys from '../services/access/keys.ts';
@@ -28,7 +28,7 @@ type Options = { role: Role } & Partial<Record<'subject' | 'name' | 'queues' | '
 export async function createKey(config: Config, options: Options): Promise<void> {
   const { role, subject = null, expires: expiresAt = null } = options;
   const queues = options.queues?.split(',') ?? null;
-  if (role === 'reviewer' && subject === null) throw new Misused('a reviewer key needs --subject: who it speaks for');
+  if (needsSubject(role) && subject === null) throw new Misused(`a ${role} key needs --subject: who it speaks for`);
   for (const option of ['subject', 'name'] as const) {
     const given = options[option];
     const { error } = NewKey.shape[option].safeParse(given);

@@ -10,7 +10,7 @@ export const MOST_POINTS = 500;
 export const FigureKind = z.enum(['ticket', 'job', 'case', 'task']);
 export type FigureKind = z.output<typeof FigureKind>;
 
-const range = {
+export const range = {
   from: Time.optional().openapi({ description: 'Left out: a day before `to`' }),
   to: Time.optional().openapi({ description: 'Left out: now' }),
 };
@@ -57,7 +57,7 @@ export const Figures = z
   .openapi('Figures');
 
 /** Fields of every answer about a range of time. */
-const covered = {
+export const covered = {
   from: z.string(),
   to: z.string(),
   partial: z.boolean().openapi({ description: 'Incomplete: not all events of that time were read' }),

@@ -105,6 +105,8 @@ export interface Item {
   /** The ticket whose decision decided this one, too. */
   synced_with: string | null;
   look: LookColumn | null;
+  /** The part that a model had in its decision; null: none. */
+  automation: 'partial' | 'full' | null;
   /** For items that several may hold: how many more may hold it. */
   capacity: number | null;
   /** Its workflow has to invite jurors. */
@@ -166,6 +168,7 @@ export type ShownTicket = Change &
     | 'subject'
     | 'synced_with'
     | 'look'
+    | 'automation'
     | 'erased'
   >;
 

@@ -13,11 +13,16 @@ export const QueuePattern = z
   // a pattern of a schema has no flags
   .openapi({ pattern: `^[^${CONTROL}*]{0,199}([^${CONTROL}*]|\\*)$` });
 
+/** Keys of these roles speak for one person or model. */
+export const needsSubject = (role: Role): boolean => role === 'reviewer' || role === 'model';
+
 export const NewKey = z
   .strictObject({
     name: AnyId.optional().openapi({ description: 'How events name it; left out: its subject, else its role' }),
     role: Role,
-    subject: Name.optional().openapi({ description: 'The person that a reviewer key acts for' }),
+    subject: Name.optional().openapi({
+      description: 'The person that a reviewer key acts for, or the model of a model key',
+    }),
     queues: z.array(QueuePattern).min(1).max(100).nullable().default(null).openapi({
       description: 'Queues, topics, courts and groups where it may act and read; null: all',
     }),
@@ -26,8 +31,8 @@ export const NewKey = z
       description: 'Most calls a second to each process; null: unlimited',
     }),
   })
-  .refine((k) => k.role !== 'reviewer' || k.subject !== undefined, {
-    message: 'is required of a reviewer key',
+  .refine(({ role, subject }) => subject !== undefined || !needsSubject(role), {
+    message: 'is required of a reviewer or model key',
     path: ['subject'],
   })
   .openapi('NewKey');

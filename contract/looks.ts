@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Json, orNull, Priority, Reason } from './common.ts';
 import { Name } from './names.ts';
+import { Automation } from './suggestions.ts';
 
 const Cause = z.enum(['appeal', 'check', 'overturn']);
 
@@ -40,7 +41,7 @@ export const Look = z
   .openapi('Look', { description: 'A second look at a decision: a ticket of its own' });
 
 export const Standing = z
-  .object({ decision: Json, by: z.string(), at: z.string(), ticket: z.string() })
+  .object({ decision: Json, by: z.string(), at: z.string(), ticket: z.string(), automation: Automation })
   .openapi('Standing', { description: 'The decision that counts now, and the ticket in which it was made' });
 
 /** A share of decisions. */

@@ -4,6 +4,7 @@ import { counts, orNull, Page, PositiveSeconds, Priority, Requires, Seconds } fr
 import { GoldSettings } from './gold.ts';
 import { Second } from './looks.ts';
 import { AnyId } from './names.ts';
+import { Assist, NO_MODELS } from './suggestions.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
 
@@ -77,6 +78,7 @@ const QueueSettings = z
       .nullable()
       .default(null)
       .openapi({ description: 'JSON pointer into the body, to the category of tickets without one of their own' }),
+    assist: Assist.default(NO_MODELS),
     rules: Rules.default([]).openapi({
       description:
         'In order: the first priority counts, all `add` are added, all `requires` apply; the result stays within −1000…1000',

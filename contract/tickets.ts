@@ -22,6 +22,7 @@ import {
 import { Look, Of, Standing } from './looks.ts';
 import { AnyId, AnyName, Id, Name, Subject } from './names.ts';
 import { Category } from './reviewers.ts';
+import { assisted } from './suggestions.ts';
 
 const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
 const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
@@ -69,6 +70,7 @@ export const Ticket = z
     of: orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
     looks: z.array(Look).openapi({ description: 'Oldest first' }),
     standing: orNull(Standing),
+    ...assisted,
     erased: Erased,
   })
   .openapi('Ticket');

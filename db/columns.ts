@@ -8,6 +8,7 @@ import type { Second } from '../contract/looks.ts';
 import type { QueueSettings, Rule } from '../contract/queues.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
 import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
+import type { Assist } from '../contract/suggestions.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
 import type { Claimed, Rejection } from '../domain/cases.ts';
 import type { Ballot } from '../domain/deciding.ts';
@@ -45,6 +46,7 @@ export interface Columns {
   'event.data': FeedEvent['data'];
   'item.kind': Kind;
   'item.state': CoreState;
+  'item.automation': NonNullable<Item['automation']>;
   'item.callback': Callback | ReviewTarget;
   'item.look': LookColumn;
   'notice.kind': Kind;
@@ -56,6 +58,7 @@ export interface Columns {
   'queue.escalations': QueueSettings['escalations'];
   'queue.callback': Callback;
   'queue.form': Record<string, unknown>;
+  'queue.assist': Assist;
   'queue.rules': Rule[];
   'queue.second': Second;
   'queue.gold': GoldSettings;
@@ -72,6 +75,7 @@ export interface Columns {
   'review_callback.outcome': Outcome;
   'review_callback.reason': 'older' | 'removed' | 'repeated';
   'stream_ticket.role': Role;
+  'suggestion.mode': Assist['mode'];
   'task.type': NewTask['type'];
   'task.params': NewTask['params'];
   'task.dispatch': NewTask['dispatch'];
@@ -80,6 +84,7 @@ export interface Columns {
   'task.state': 'active' | 'deleted';
   'task_template.params': TemplateParams;
 
+  'assist_modes.mode': Assist['mode'];
   'add_task.outcome': 'created' | 'exists' | 'limit' | 'no_template' | 'too_many';
   'apply_review.*': { resolved: number; more: boolean; version: number };
   'callback_outcomes.first_outcome': Outcome;
@@ -96,6 +101,7 @@ export interface Columns {
   'complete_tasks.*': Completed | Advanced;
   'court_stats.counts': Record<string, number>;
   'court_stats.gold': Record<string, number>;
+  'decide_suggested.*': ShownTicket;
   'delete_court.outcome': 'deleted' | 'used' | 'not_found';
   'delete_queue.outcome': 'deleted' | 'used' | 'not_found';
   'delete_task.outcome': 'deleted' | 'repeated' | 'not_found';
@@ -133,6 +139,8 @@ export interface Columns {
   'review_record.record': ReviewRecord;
   'review_stores.index': Record<string, unknown>[];
   'review_stores.base': Record<string, unknown>;
+  'suggestion_figures.bins': { suggested: number; judged: number; right: number }[];
+  'suggestion_figures.agreements': { decision: unknown; judged: number; right: number }[];
   'sync_subjects.*': Change & Pick<Item, 'settled_token'>;
   'take_unpublished.*': { marked_kind: Driven; item_id: string } & (Change | { version: null });
 }

@@ -73,6 +73,10 @@ export const settleItems = (db: Mover, kind: Kind, all: Settlement[], synced = f
 export const settleNext = (db: Mover, kind: Kind, all: (Settlement & { next: string })[], skills: string[]) =>
   db.move('settle_next', { kind, ...settling(all), ...columnsOf(all, { next: 'next' }), skills }, { moved: withLooks });
 
+/** Decides tickets by what models suggest, each by a lease with one of these tokens. */
+export const decideSuggested = (db: Mover, ids: string[], tokens: string[]) =>
+  db.move('decide_suggested', { ids, tokens }, { moved: withLooks });
+
 export interface Closing {
   state: 'settled' | 'invalidated';
   items: { id: string; result?: unknown }[];

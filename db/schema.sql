@@ -39,9 +39,10 @@ create table api_key (
   constraint api_key_pkey PRIMARY KEY (id),
   constraint api_key_of_person UNIQUE (issuer, issuer_subject),
   constraint api_key_calls_check CHECK ((calls_per_second > 0)),
+  constraint api_key_model_has_subject CHECK (((role <> 'model'::text) OR (subject IS NOT NULL))),
   constraint api_key_queues_check CHECK ((cardinality(queues) > 0)),
   constraint api_key_reviewer_has_subject CHECK (((role <> 'reviewer'::text) OR (subject IS NOT NULL))),
-  constraint api_key_role_check CHECK ((role = ANY (ARRAY['producer'::text, 'reviewer'::text, 'agent'::text, 'consumer'::text, 'supervisor'::text, 'admin'::text])))
+  constraint api_key_role_check CHECK ((role = ANY (ARRAY['producer'::text, 'reviewer'::text, 'agent'::text, 'consumer'::text, 'supervisor'::text, 'model'::text, 'admin'::text])))
 );
 CREATE UNIQUE INDEX api_key_newest ON public.api_key USING btree (seq);
 comment on column api_key.issuer is 'The provider at which this person signs in; null: a key that has a text';
@@ -406,6 +407,7 @@ create table item (
   for_person           text collate "C",
   for_until            timestamp with time zone,
   overdue_at           timestamp with time zone,
+  automation           text collate "C",
   constraint item_pkey PRIMARY KEY (kind, id),
   constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
   constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
@@ -469,6 +471,7 @@ comment on column item.look is 'of a look: {of, queue, deciders}; of what was lo
 comment on column item.own_category is 'it came with the ticket, and not from its body';
 comment on column item.for_person is 'tickets: nobody else gets it until for_until; null there: ever';
 comment on column item.overdue_at is 'when its queue''s target passes; infinity: that is in its history';
+comment on column item.automation is 'tickets: partial or full; null: decided by a person alone, or not by a lease';
 
 create table job_key (
   id                   text collate "C" not null,
@@ -700,6 +703,7 @@ create table queue (
   service_seconds      double precision,
   lease                text collate "C" default 'fixed'::text not null,
   adaptive_seconds     double precision,
+  assist               jsonb,
   gold                 jsonb,
   constraint queue_pkey PRIMARY KEY (kind, name),
   constraint queue_adaptive_seconds_check CHECK ((adaptive_seconds > (0)::double precision)),
@@ -715,6 +719,7 @@ create table queue (
   constraint queue_sync CHECK ((sync = 'subject'::text)),
   constraint queue_workflow_check CHECK ((workflow = ANY (ARRAY['always'::text, 'when-needed'::text])))
 );
+CREATE INDEX queue_assist ON public.queue USING btree (name) WHERE (assist IS NOT NULL);
 CREATE UNIQUE INDEX queue_newest ON public.queue USING btree (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
 comment on column queue.sync is 'tickets: subject: a decision decides the other open tickets of its subject';
@@ -722,6 +727,7 @@ comment on column queue.second is 'when its decisions get a second look; null: o
 comment on column queue.category_from is 'JSON pointer to the category of a ticket in its body';
 comment on column queue.service_seconds is 'tickets: the target from the first availability to the decision';
 comment on column queue.adaptive_seconds is 'length of a lease now, by what decisions have taken; null: lease_seconds, as too few are known, or it is fixed';
+comment on column queue.assist is 'mode, minConfidence, share; null: models have never had a part in it';
 comment on column queue.gold is 'at what share gold is handed out; null: at none, and no copy is open';
 
 create table reconciliation (
@@ -966,6 +972,33 @@ create table stream_ticket (
   session              bytea,
   constraint stream_ticket_pkey PRIMARY KEY (hash)
 );
+
+create table suggestion (
+  item_id              text collate "C" not null,
+  model                text collate "C" not null,
+  queue                text collate "C" not null,
+  mode                 text collate "C" not null,
+  decision             json,
+  confidence           double precision not null,
+  reasons              json,
+  hash                 bytea not null,
+  form_version         bigint,
+  content_version      bigint,
+  decides              boolean not null,
+  shown_to             text[] collate "C" default '{}'::text[] not null,
+  seq                  bigint generated always as identity not null,
+  at                   timestamp with time zone default clock_timestamp() not null,
+  constraint suggestion_pkey PRIMARY KEY (item_id, model),
+  constraint suggestion_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
+  constraint suggestion_mode_check CHECK ((mode = ANY (ARRAY['off'::text, 'shadow'::text, 'suggest'::text, 'auto'::text])))
+);
+CREATE INDEX suggestion_deciding ON public.suggestion USING btree (queue, confidence) WHERE decides;
+comment on table suggestion is 'what models suggest for tickets, one of each model; without a decision: erased';
+comment on column suggestion.queue is 'in which it came; only there it is shown and decides';
+comment on column suggestion.mode is 'of the queue when it came';
+comment on column suggestion.form_version is 'settings version whose form it was checked against; null: none';
+comment on column suggestion.content_version is 'of the ticket when it came; made of other content it is not used';
+comment on column suggestion.decides is 'it came in mode auto, and is not known to miss the form or be late';
 
 create table taken_task (
   person               text collate "C" not null,

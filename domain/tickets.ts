@@ -1,4 +1,5 @@
 import type { Item, ShownTicket } from '../contract/items.ts';
+import type { Suggestion } from '../contract/suggestions.ts';
 import { defineKind, stays, untilItsEnd, wordIn } from './kind.ts';
 
 const words = {
@@ -57,14 +58,19 @@ export function ticketView(item: ShownTicket, token: string | null = null, draft
     of: item.look?.of ?? null,
     looks: (item.look?.looks ?? []).map(({ id, causes, state, outcome }) => ({ id, causes, state, outcome })),
     standing: standingOf(item),
+    // not shown where the decision is not
+    automation: (item.ended_by === null ? null : item.automation) ?? ('none' as const),
+    suggestion: null as Suggestion | null,
     ...(item.erased && { erased: true }),
   };
 }
 
 /** The decision that counts; null: there is none, or it is not shown. */
-function standingOf({ id, state, look, result: decision, ended_by: by, ended_at }: ShownTicket) {
+function standingOf({ id, state, look, automation, result: decision, ended_by: by, ended_at }: ShownTicket) {
   if (state !== 'settled' || by === null || ended_at === null) return null;
-  return look?.standing ?? { decision, by, at: ended_at.toISOString(), ticket: id };
+  // whoever looks is shown no suggestion
+  if (look?.standing) return { ...look.standing, automation: 'none' as const };
+  return { decision, by, at: ended_at.toISOString(), ticket: id, automation: automation ?? ('none' as const) };
 }
 
 /** A decided ticket as it was by the first decision. */

@@ -5,16 +5,18 @@ import * as samples from './figures/samples.ts';
 import * as rules from './items/rules.ts';
 import { restartStuck } from './reviews/stuck.ts';
 import type { Context, ServiceConfig } from './shared/context.ts';
+import * as suggestions from './tickets/suggestions.ts';
 import * as erasures from './upkeep/erasures.ts';
 import { startReconciler } from './upkeep/reconciler.ts';
 import * as retention from './upkeep/retention.ts';
 import { applySettings } from './upkeep/settings.ts';
 
 /** What looks at the changes of each commit of this process. */
-const FOLLOWERS = [rules.follow, invitations.follow];
+const FOLLOWERS = [rules.follow, invitations.follow, suggestions.follow];
 /** What runs in each round of maintenance. */
 const CHORES = [
   rules.sweep,
+  suggestions.sweep,
   invitations.look,
   applySettings,
   invariants.checkNext,

@@ -14,7 +14,7 @@ interface Covered {
   covered: Date | null;
 }
 
-const time = ({ since, until, covered }: Covered, isCut = false) => ({
+export const time = ({ since, until, covered }: Covered, isCut = false) => ({
   from: since.toISOString(),
   to: until.toISOString(),
   partial: covered !== null || isCut,

@@ -1,6 +1,7 @@
 import { Deleted, pageOf } from '../../contract/common.ts';
 import { NewQueueParam } from '../../contract/names.ts';
 import { ListedQueue, NO_GOLD, NO_LOOKS, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
+import { NO_MODELS } from '../../contract/suggestions.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
@@ -21,6 +22,7 @@ const view = (api: Api, queue: QueueRow, caller: Caller) => ({
   callback: shownCallback(api, caller, queue.callback),
   second: queue.second ?? NO_LOOKS,
   gold: queue.gold ?? NO_GOLD,
+  assist: queue.assist ?? NO_MODELS,
 });
 
 export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {

@@ -50,7 +50,7 @@ export const signInEndpoint = endpoint('signIn', 'POST /v1/session', {
 export const getSessionEndpoint = endpoint('getSession', 'GET /v1/session', {
   tag: 'Sessions',
   summary: 'The caller, by session or by key',
-  roles: ['producer', 'reviewer', 'agent', 'consumer', 'supervisor'],
+  roles: ['producer', 'reviewer', 'agent', 'consumer', 'supervisor', 'model'],
   scope: 'any',
   answers: { 200: Session },
   handle: async ({ caller }) => ok(view(caller)),
@@ -59,7 +59,7 @@ export const getSessionEndpoint = endpoint('getSession', 'GET /v1/session', {
 export const signOutEndpoint = endpoint('signOut', 'DELETE /v1/session', {
   tag: 'Sessions',
   summary: 'End my session and clear its cookie',
-  roles: ['producer', 'reviewer', 'agent', 'consumer', 'supervisor'],
+  roles: ['producer', 'reviewer', 'agent', 'consumer', 'supervisor', 'model'],
   scope: 'any',
   answers: { 204: z.undefined() },
   async handle({ api, ctx, caller, incoming, headers }) {

@@ -10,6 +10,7 @@ import * as tickets from '../../services/tickets/tickets.ts';
 import { boundTo, type Caller, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { queueByName } from '../resources.ts';
+import { withSuggestions } from './suggested.ts';
 
 export const claimTicketsEndpoint = endpoint('claimTickets', 'POST /v1/queues/{queue}/claim', {
   ...queueByName,
@@ -39,12 +40,13 @@ async function claim(ctx: Context, caller: Caller, { reviewer, ...wanted }: z.ou
   const request = { ...wanted, reviewer: personOf(caller, reviewer), signal };
   const { handed, reasons, retryAfterSeconds } = await tickets.claim(ctx, request);
   const mine = await withDrafts(ctx, handed, request.reviewer);
-  const shown = mine.map(({ item, token, isNew, draft }) => handedView(item, token, !isNew, draft));
+  const views = mine.map(({ item, token, isNew, draft }) => handedView(item, token, !isNew, draft));
+  const shown = await withSuggestions(ctx, views, request.reviewer);
   return ok({ tickets: shown, reasons, retryAfterSeconds });
 }
 
 /** An administrator may wait for a queue's first ticket. @throws Problem `not_found` */
-async function checkQueues(ctx: Context, { role }: Caller, names: string[]): Promise<void> {
+export async function checkQueues(ctx: Context, { role }: Caller, names: string[]): Promise<void> {
   if (role !== 'admin') await queues.checkThere(ctx, 'ticket', names);
 }
 

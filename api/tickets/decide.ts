@@ -5,6 +5,7 @@ import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { ticketById } from '../resources.ts';
 import { asSeenBy } from '../views.ts';
+import { withSuggestions } from './suggested.ts';
 
 export const decideTicket = endpoint('decideTicket', 'POST /v1/tickets/{id}/decide', {
   ...ticketById,
@@ -16,10 +17,8 @@ export const decideTicket = endpoint('decideTicket', 'POST /v1/tickets/{id}/deci
   problems: ['not_found', 'not_open', 'lease_lost', 'changed'],
   async handle({ ctx, caller, params: { id }, body }) {
     const { item, next, synced } = await decide(ctx, { id, subject: boundTo(caller), ...body });
-    return ok({
-      ticket: asSeenBy(caller, ticketView(item)),
-      next: next && handedView(next.item, next.token, false),
-      synced,
-    });
+    const views = next ? [handedView(next.item, next.token, false)] : [];
+    const [shown = null] = await withSuggestions(ctx, views, item.ended_by);
+    return ok({ ticket: asSeenBy(caller, ticketView(item)), next: shown, synced });
   },
 });

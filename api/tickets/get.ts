@@ -15,6 +15,7 @@ import { itemEndpoints } from '../items.ts';
 import { listed, timePosition } from '../paging.ts';
 import { ticketById } from '../resources.ts';
 import { asSeenBy } from '../views.ts';
+import { withSuggestions } from './suggested.ts';
 
 /** A ticket as its caller may see it: only the holder's own key sees the token. */
 const readable = (caller: Caller, item: Item, draft?: unknown) =>
@@ -24,6 +25,9 @@ const isHolder = (caller: Caller, { holder }: Item) => holder !== null && boundT
 /** Who may be at a blind look: a reviewer, or an agent for anyone; undefined: nobody, the caller is of the staff. */
 const personOfLook = (caller: Caller) =>
   caller.role === 'reviewer' || caller.role === 'agent' ? boundTo(caller) : undefined;
+/** For whom a ticket is read that they may decide. */
+const decider = ({ role, subject }: Caller, { holder }: Item) =>
+  role === 'reviewer' ? subject : role === 'agent' || role === 'admin' ? holder : null;
 
 /** @throws Problem `not_found`, also for a reviewer who may not know of it */
 export const visibleTicket = (ctx: Context, caller: Caller, id: string): Promise<Item> =>
@@ -37,8 +41,10 @@ export const getTicket = endpoint('getTicket', 'GET /v1/tickets/{id}', {
   async handle({ ctx, caller, params: { id } }) {
     const item = await visibleTicket(ctx, caller, id);
     const own = isHolder(caller, item) ? await drafts.get(ctx, id, item.holder ?? '') : undefined;
-    const [shown = item] = await looks.current(ctx, [item], personOfLook(caller));
-    return ok(readable(caller, shown, own?.draft));
+    const [current = item] = await looks.current(ctx, [item], personOfLook(caller));
+    const shown = readable(caller, current, own?.draft);
+    const [ticket = shown] = await withSuggestions(ctx, [shown], decider(caller, item));
+    return ok(ticket);
   },
 });
 

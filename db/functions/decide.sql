@@ -19,7 +19,8 @@ begin
      set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'),
          settled_token = token_hash(s.token), next_id = s.next,
          delivery_pending = coalesce(i.callback, q.callback) is not null,
-         look = case when i.look is null and draws(q.second) then drawn_look(q, i.id, i.holder) else i.look end,
+         look = case when i.look is null and draws(q) then drawn_look(q, i.id, i.holder) else i.look end,
+         automation = case when q.assist is not null then automation_of(i) end,
          event_seq = i.event_seq + 1, last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
          last_data = json_build_object('decision', s.result::json)
     from unnest(p_ids, p_tokens, p_results, p_hashes, p_subjects, p_forms, p_seen, p_next)

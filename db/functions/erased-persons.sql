@@ -31,7 +31,8 @@ language sql immutable as $$
          (4, 'lease', '{queue, holder, slot, ended_by}'), (5, 'event', '{actor, data}'),
          (6, 'review_callback', '{actor}'), (7, 'task', '{executor, queue}'), (8, 'delivery', '{queue, body}'),
          (9, 'notice', '{queue, person, data}'), (10, 'job_run', '{record}'),
-         (11, 'admin_log', '{actor, path, body}'), (12, 'erasure', '{actor}'), (13, 'gold_copy', '{person}')
+         (11, 'admin_log', '{actor, path, body}'), (12, 'erasure', '{actor}'), (13, 'gold_copy', '{person}'),
+         (14, 'suggestion', '{shown_to}')
 $$;
 
 -- Asks for the erasure of a person. Of several calls the first makes it, and the others are answered the same one.

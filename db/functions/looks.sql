@@ -4,8 +4,9 @@
 -- Whoever locks both locks the look first, as its end does.
 
 -- Whether decisions of a queue may be drawn at all.
-create or replace function draws(p_second jsonb) returns boolean language sql immutable parallel safe as $$
-  select p_second is not null and (p_second -> 'share' <> '0' or p_second -> 'adapt' <> 'null')
+create or replace function draws(q queue) returns boolean language sql immutable parallel safe as $$
+  select q.second is not null and (q.second -> 'share' <> '0' or q.second -> 'adapt' <> 'null')
+      or q.assist is not null and q.assist -> 'share' <> '0'
 $$;
 
 -- The share of this decider's tickets that get a look. With `adapt` it is the share of the earlier ones that were
@@ -33,7 +34,9 @@ $$;
 -- The column `look` of a ticket that is being decided, if it is drawn.
 create or replace function drawn_look(q queue, p_id text, p_decider text) returns jsonb language sql volatile as $$
   select jsonb_build_object('looks', jsonb_build_array(look_entry(new_id(), 'check')))
-   where draw_of(p_id) < look_share(q, p_decider)
+   -- a model decides in mode auto only, which has a share of its own
+   where draw_of(p_id) < greatest(look_share(q, p_decider), case when starts_with(p_decider, 'model:') then
+                                    (q.assist ->> 'share')::double precision end)
 $$;
 
 create or replace function look_entry(p_id text, p_cause text) returns jsonb language sql immutable as $$

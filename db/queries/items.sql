@@ -11,7 +11,7 @@ updated_at
 -- What is published of a ticket, and what answers show of it: a whole row costs more than anything else in a claim.
 {published}, settled_token, rules_due_at, priority, body, requires, exclude, attempts, created_at, available_at,
 deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_reason, subject, synced_with,
-erased, look, category, for_person, for_until
+erased, look, category, for_person, for_until, automation
 
 -- name: add_items
 -- moves

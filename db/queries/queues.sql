@@ -24,15 +24,17 @@ rules, sync, second, gold, service_seconds, lease, registered, category_from
 -- name: put_queue
 -- Replaces all settings. refresh_pending says that open items must be recomputed (ageing, escalations,
 -- deadlines are stored with the item); it stays true until that is done, also over a crash.
-insert into queue as q (kind, name, {queue_settings})
+insert into queue as q (kind, name, {queue_settings}, assist)
 values (:kind, :name, :leaseSeconds, :levelSeconds?, :escalations::jsonb, :reclaimedFirst, :maxHeld,
         :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb, :sync?,
         :second?::jsonb, coalesce(:gold?::jsonb, gold_of_open(:name)), :serviceSeconds?, coalesce(:lease?, 'fixed'),
-        coalesce(:registered?::boolean, false), :categoryFrom?)
+        coalesce(:registered?::boolean, false), :categoryFrom?, :assist?::jsonb)
 on conflict (kind, name) do update
    set ({queue_settings}) = ({excluded.queue_settings}),
        adaptive_seconds = case when (q.lease, q.lease_seconds) = (excluded.lease, excluded.lease_seconds)
                                then q.adaptive_seconds end,
+       -- what was shown before is still noted in decisions
+       assist = coalesce(excluded.assist, q.assist || '{"mode": "off", "minConfidence": 1, "share": 0}'),
        settings_version = nextval('item_version'), updated_at = clock_timestamp(), deleted_at = null,
        refresh_pending = q.refresh_pending
          or (q.level_seconds, q.escalations, q.deadline_seconds, q.rules, q.service_seconds, q.category_from)

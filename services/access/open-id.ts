@@ -96,8 +96,8 @@ const NAME_CLAIM = 'preferred_username';
 
 function personOf({ issuer }: OpenIdConfig, claims: Record<string, unknown>): Person {
   const held = [claims[ROLE_CLAIM]].flat();
-  // of several the first of these: admin, consumer, agent, reviewer, producer
-  const role = ROLES.toReversed().find((each) => held.includes(each));
+  // of several the first of these: admin, supervisor, consumer, agent, reviewer, producer; no person is a model
+  const role = ROLES.toReversed().find((each) => held.includes(each) && each !== 'model');
   if (!role) throw new Problem('forbidden', `your account has no role here: its claim ${ROLE_CLAIM} names none`);
   const name = Name.safeParse(claims[NAME_CLAIM]);
   if (!name.success)

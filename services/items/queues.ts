@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { NewName } from '../../contract/names.ts';
 import type { QueueSettings } from '../../contract/queues.ts';
 import type { Kind } from '../../contract/snapshot.ts';
+import { NO_MODELS } from '../../contract/suggestions.ts';
 import { only, type RowOf } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { type Context, perContext } from '../shared/context.ts';
@@ -91,9 +93,11 @@ export async function put(ctx: Context, name: string, settings: QueueSettings): 
   const levelSeconds = settings.ageing?.secondsPerLevel;
   const { share, idPrefix } = settings.gold;
   const gold = share === 0 && idPrefix === null ? undefined : settings.gold;
-  const row = { ...settings, gold, callback: ctx.secrets.seal(settings.callback) };
+  const assist = isDeepStrictEqual(settings.assist, NO_MODELS) ? null : settings.assist;
+  const row = { ...settings, gold, assist, callback: ctx.secrets.seal(settings.callback) };
   const queue = only(await ctx.db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...row }));
   if (queue.refresh_pending) await refresh(ctx, 'ticket', name);
+  if (queue.assist) ctx.wakeAll(`assist/${name}`);
   return queue;
 }
 
@@ -113,6 +117,7 @@ export async function dryRun(ctx: Context, name: string, settings: QueueSettings
 export async function pause({ db, wakeAll }: Context, name: string, paused: boolean): Promise<QueueRow> {
   const queue = found(await db.run('pause_queue', { kind: 'ticket', name, paused }), missing('ticket', name));
   if (!paused) wakeAll(`ticket/${name}`);
+  if (!paused && queue.assist) wakeAll(`assist/${name}`);
   return queue;
 }
 

@@ -131,7 +131,7 @@ async function nextOf(ctx: Context, { next_id: id, ended_by: decider }: Item): P
 }
 
 /** @returns the version of the settings whose form the decision fits; null without a form */
-async function fitForm(
+export async function fitForm(
   ctx: Context,
   item: Item,
   queue: QueueRow | undefined,
@@ -143,7 +143,7 @@ async function fitForm(
   return queue.settings_version;
 }
 
-const changed = ({ id, version }: Item) =>
+export const changed = ({ id, version }: Item) =>
   new Problem('changed', `ticket ${id} has changed since it was seen, and is at version ${version}`, { version });
 
 const isRepeat = (item: Attempted, token: string, hash: string) =>

@@ -77,7 +77,9 @@ export async function current(ctx: Context, found: Item[], person?: string | nul
       const look = entry && open.get(entry.id);
       if (!look) return item;
       const isTheirs = look.holder !== null && (person === null || person === look.holder);
-      if (isTheirs && (await isBlind(ctx, item)))
+      // what a model decided alone is hidden from all who may yet be handed the look
+      const mayBeTheirs = isTheirs || (item.automation === 'full' && typeof person === 'string');
+      if (mayBeTheirs && (await isBlind(ctx, item)))
         return { ...item, result: null, ended_by: null, ended_at: null, end_reason: null, look: null };
       const looks = item.look?.looks?.map((one) =>
         one === entry ? { ...one, state: stateWord('ticket', look.state) } : one,

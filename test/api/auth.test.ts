@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { AnyEndpoint } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
-import type { Role } from '../../contract/keys.ts';
+import { needsSubject, type Role } from '../../contract/keys.ts';
 import { ROLES } from '../../contract/roles.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { nameOf, pathOf, sampleBody } from '../support/calls.ts';
@@ -72,7 +72,7 @@ describe('who may call what', () => {
 
   test.each(closed.map((e) => [nameOf(e), e] as const))('%s', async (name, e) => {
     for (const role of ROLES) {
-      const { key } = await keyOf(role, role === 'reviewer' ? 'rita' : null);
+      const { key } = await keyOf(role, needsSubject(role) ? 'rita' : null);
       const { status, body } = await outcome(api, key, e, e.path === '/v1/stream' ? '?queue=q' : '');
       const said = `${role}: ${name} → ${status} ${JSON.stringify(body)}`;
       expect(status, said).not.toBe(401);

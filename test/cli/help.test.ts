@@ -55,7 +55,7 @@ describe('help', () => {
       for (const text of stdout.split('\n')) expect(text.length, text).toBeLessThanOrEqual(120);
     }
     expect(helps.get('key create')?.stdout).toMatch(
-      /"producer",\s+"reviewer",\s+"agent",\s+"consumer",\s+"supervisor",\s+"admin"/,
+      /"producer",\s+"reviewer",\s+"agent",\s+"consumer",\s+"supervisor",\s+"model",\s+"admin"/,
     );
     expect(helps.get('export')?.stdout).toMatch(/"file",\s+"postgres",\s+"mysql",\s+"elasticsearch",\s+"kafka"/);
   });

@@ -54,6 +54,24 @@ test.each(bots)(
   240_000,
 );
 
+test('B.2 moderation_model.py decides what its classifier is sure of and leaves the rest to people, run after run', async () => {
+  const python = pythonWith(inject('cacheDir'), 'model', [
+    'alt-profanity-check==1.9.1',
+    '--editable',
+    join(root, 'clients/python'),
+  ]);
+  for (let run = 1; run <= 2; run++) {
+    const text = await printed([python], 'examples/moderation_model.py', '--once');
+    expect(text.match(/^(remove|keep) \d/gm)).toHaveLength(5);
+    const { body } = await system.api.get('/v1/queues/comments/stats');
+    expect(body).toMatchObject({ decided: run * 4, held: 0 });
+    // and perhaps a second look
+    expect(body.waiting).toBeGreaterThanOrEqual(run);
+  }
+  const { items } = (await system.api.get('/v1/queues/comments/suggestions/figures')).body;
+  expect(items).toMatchObject([{ model: 'profanity-1', mode: 'auto', saved: 1 }]);
+}, 400_000);
+
 test('S2.2 jury.ts has each dispute decided by three votes, run after run', async () => {
   for (let run = 1; run <= 2; run++) {
     const text = await printed(tsx, 'examples/jury.ts');

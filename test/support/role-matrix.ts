@@ -13,7 +13,7 @@ const MATRIX: Record<string, string> = {
     listKeys revokeKey listAdminLog addErasure getErasure`,
   supervisor: `
     putReviewer getReviewer listReviewers deleteReviewer explainWho
-    pauseQueue resumeQueue getQueueQuality getQueueQualityCsv`,
+    pauseQueue resumeQueue getQueueQuality getQueueQualityCsv getSuggestionFigures`,
   producer: `
     putJurors`,
   'producer supervisor': `
@@ -42,8 +42,12 @@ const MATRIX: Record<string, string> = {
   'producer reviewer agent supervisor': `
     getQueue listQueues getQueueStats getTicket listTickets addTicketNote listTicketNotes explainClaim explainCase explainTask
     getCourt listCourts getJuror getCase listTemplates getTemplate getPeopleFigures openStream`,
+  model: `
+    addTicketSuggestion listUnsuggested`,
   'producer reviewer agent consumer supervisor': `
-    addStreamTicket getSession signOut listNodes`,
+    addStreamTicket listNodes`,
+  'producer reviewer agent consumer supervisor model': `
+    getSession signOut`,
 };
 
 const words = (text: string): string[] => text.match(/\w+/g) ?? [];

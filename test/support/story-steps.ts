@@ -38,6 +38,8 @@ const tickets: Step[] = [
   { operation: 'deleteQueue', before: (client) => done(client.put('/v1/queues/reports-2025', {})) },
   ...twice({ operation: 'addTicket' }),
   ...plain('addTickets'),
+  ...twice({ operation: 'addTicketSuggestion' }),
+  ...plain('listUnsuggested'),
   {
     operation: 'claimTickets',
     made: ({ tickets: [first, second] }) => ({ report17: first.lease.token, report18: second.lease.token }),
@@ -61,7 +63,7 @@ const tickets: Step[] = [
   // who skipped a ticket is not offered it again
   { operation: 'transferTicket', body: 'holder', refused: LOST, before: claims('clara', 'harassment') },
   ...plain('updateTicket resolveTicket resolveTickets invalidateTicket invalidateTickets invalidateSubject'),
-  ...plain('getTicket listTickets getQueueStats getService getQueueQuality getQueueQualityCsv'),
+  ...plain('getTicket listTickets getQueueStats getSuggestionFigures getService getQueueQuality getQueueQualityCsv'),
   {
     operation: 'listTicketEvents',
     until: ({ items }, isReal) => !isReal || items.some((event: Json) => event.type === 'delivered'),

@@ -2,7 +2,7 @@ import { Connection, ScheduleClient } from '@temporalio/client';
 import pg from 'pg';
 import { afterAll, inject } from 'vitest';
 import { type RunningProcess, startProcess } from '../../cli/process.ts';
-import type { Role } from '../../contract/keys.ts';
+import { needsSubject, type Role } from '../../contract/keys.ts';
 import type { Config } from '../../runtime/config.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
@@ -19,7 +19,7 @@ export interface TestSystem {
   config: Config;
   databaseUrl: string;
   namespace: string;
-  /** A client with an API key of its own. @param subject the person of a reviewer's key, else its name */
+  /** A client with an API key of its own. @param subject the person or model that it speaks for, else its name */
   keyed(role: Role, subject?: string): Promise<Client>;
   /** Straight to the database, past the API: to look at rows and to make faults. */
   sql<T extends pg.QueryResultRow = pg.QueryResultRow>(text: string, values?: unknown[]): Promise<T[]>;
@@ -110,7 +110,7 @@ export async function startTestSystem(
     ...stores,
     api: client,
     keyed: async (role, subject = role) => {
-      const wanted = { name: subject, role, subject: role === 'reviewer' ? subject : null };
+      const wanted = { name: subject, role, subject: needsSubject(role) ? subject : null };
       return client.as((await createKey(running.runtime.db, wanted)).key);
     },
     sql: async (text, values) => (await pool.query(text, values)).rows,

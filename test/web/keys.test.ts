@@ -19,7 +19,7 @@ test('a key that is made by the page works as it says, is shown once, and works 
   await press(page, 'New key');
   const dialog = page.getByRole('dialog');
   await press(dialog, 'Make the key');
-  await sees(dialog, 'is required of a reviewer key');
+  await sees(dialog, 'is required of a reviewer or model key');
   await fill(dialog, { Subject: 'rita', Queues: 'reports-*' });
   await keys(page, 'Tab');
   await press(dialog, 'Make the key');

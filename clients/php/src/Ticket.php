@@ -17,6 +17,8 @@ final class Ticket implements Held
      * @param array<int, mixed> $looks the second looks at it
      * @param ?array<string, mixed> $standing the decision that counts
      * @param bool $resumed it was handed out to this reviewer before
+     * @param string $automation none, partial (who decided was shown a suggestion) or full (a model decided)
+     * @param ?array<string, mixed> $suggestion `model`, `decision`, `confidence`, `reasons`, `at`
      */
     public function __construct(
         public readonly string $id,
@@ -42,6 +44,8 @@ final class Ticket implements Held
         public readonly ?array $of = null,
         public readonly array $looks = [],
         public readonly ?array $standing = null,
+        public readonly string $automation = 'none',
+        public readonly ?array $suggestion = null,
     ) {
     }
 
@@ -83,6 +87,8 @@ final class Ticket implements Held
             of: $of->objectOrNull('of'),
             looks: (array) $of->any('looks'),
             standing: $of->objectOrNull('standing'),
+            automation: $of->textOrNull('automation') ?? 'none',
+            suggestion: $of->objectOrNull('suggestion'),
         );
     }
 }

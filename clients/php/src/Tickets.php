@@ -278,6 +278,44 @@ final class Tickets
     }
 
     /**
+     * A model's work list: tickets that have no suggestion of it, in the order of the queue.
+     *
+     * @param ?string $model null: whose key it is
+     * @param float $waitSeconds how long to wait for one to come; less than the HTTP client's time-out
+     * @return list<Ticket>
+     */
+    public function unsuggested(string $queue, ?string $model = null, float $waitSeconds = 0, int $limit = 50): array
+    {
+        $query = self::optional(['model' => $model]) + ['waitSeconds' => $waitSeconds, 'limit' => $limit];
+        $answer = $this->transport->call('GET', Transport::query($this->items->of($queue, '/unsuggested'), $query));
+        return array_map(Ticket::of(...), (new Fields($answer))->objects('items'));
+    }
+
+    /**
+     * What a model would decide, once for each ticket; the same again is no error.
+     *
+     * @param float $confidence from 0 to 1
+     * @param ?string $model null: whose key it is
+     * @param ?int $version of the ticket as it was seen
+     * @return array<string, mixed> `model`, `decision`, `confidence`, `reasons`, `at`
+     * @throws NotOpenException
+     * @throws HttpException with problem `invalid_request` when it doesn't fit the queue's form, `id_conflict` when the model
+     *     has suggested something else
+     */
+    public function suggest(
+        string $id,
+        mixed $decision,
+        float $confidence,
+        ?string $model = null,
+        mixed $reasons = null,
+        ?int $version = null,
+    ): array {
+        $body = ['decision' => $decision, 'confidence' => $confidence];
+        $body += self::optional(['model' => $model, 'reasons' => $reasons, 'version' => $version]);
+        return $this->items->call('POST', $id, '/suggestions', $body)->all;
+    }
+
+    /**
      * Gives it back.
      *
      * @param Ticket|string $ticket one that the caller holds; an id: an operator takes it from whoever holds it

@@ -49,6 +49,14 @@ export interface ClaimOptions extends CallOptions {
   count?: number;
 }
 export type Claim = Schemas['ClaimAnswer'];
+/** Without `model` it is that of a model's key. */
+export type NewSuggestion = Schemas['NewSuggestion'];
+export type Suggestion = Schemas['Suggestion'];
+export interface UnsuggestedOptions extends CallOptions {
+  /** Left out: whose key it is. */
+  model?: string;
+  limit?: number;
+}
 
 /** What a claim gave, or anything else that names a lease. */
 export interface Held {
@@ -224,6 +232,24 @@ export class Tickets {
     const query = reviewer === undefined ? '' : `?${new URLSearchParams({ reviewer })}`;
     const answer = await this.#call<Partial<Draft>>('GET', path`/v1/tickets/${id}/draft` + query, undefined);
     return answer.at === undefined ? null : (answer as Draft);
+  }
+
+  /** A model's work list: tickets that have no suggestion of it, in the order of the queue. */
+  async unsuggested(queue: string, { model, limit, ...options }: UnsuggestedOptions = {}): Promise<Ticket[]> {
+    const asked = new URLSearchParams();
+    for (const [name, value] of Object.entries({ model, limit, waitSeconds: options.waitSeconds }))
+      if (value !== undefined) asked.set(name, String(value));
+    const where = `${path`/v1/queues/${queue}/unsuggested`}?${asked}`;
+    return (await this.#call<{ items: Ticket[] }>('GET', where, undefined, options)).items;
+  }
+
+  /**
+   * What a model would decide, once for each ticket; the same again is no error.
+   * @throws NotOpenError; HttpError where it doesn't fit the queue's form, and with code `id_conflict` where the model has
+   *     suggested something else
+   */
+  async suggest(id: string, suggestion: NewSuggestion): Promise<Suggestion> {
+    return this.#call('POST', path`/v1/tickets/${id}/suggestions`, suggestion);
   }
 
   async #call<Answer>(...[method, where, body, options]: Parameters<Transport['call']>): Promise<Answer> {

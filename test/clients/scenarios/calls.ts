@@ -162,6 +162,31 @@ export const calls: Scenarios = {
     expect(await failure(call('tickets.putDraft', held, BODY))).toMatchObject({ error: 'NotOpen', state: 'decided' });
   },
 
+  'B.2 a model finds what it has not suggested anything for, suggests, and whoever claims is shown it': async ({
+    idle,
+    connect,
+  }) => {
+    const call = connect({ servers: [idle.api.url] });
+    await call('tickets.putQueue', 'suggestions', { assist: { mode: 'suggest' } });
+    await call('tickets.add', 'suggestions', { id: 'suggestions-1', body: BODY });
+    const unsuggested = () => call('tickets.unsuggested', 'suggestions', named({ model: 'm', waitSeconds: 0.1 }));
+    expect(await unsuggested()).toMatchObject([
+      { id: 'suggestions-1', body: BODY, automation: 'none', suggestion: null },
+    ]);
+    const suggest = (confidence: number) =>
+      call('tickets.suggest', 'suggestions-1', named({ model: 'm', decision: BODY, confidence, reasons: ['r'] }));
+    const said = { model: 'm', decision: BODY, confidence: 0.5, reasons: ['r'], at: expect.any(String) };
+    for (let n = 0; n < 2; n++) expect(await suggest(0.5)).toEqual(said);
+    expect(await refusal(suggest(0.6))).toBe('Http id_conflict');
+    expect(await unsuggested()).toEqual([]);
+    const { tickets } = await call('tickets.claim', 'suggestions', named({ reviewer: 'rita' }));
+    expect(tickets[0].suggestion).toEqual(said);
+    const decided = await call('tickets.decide', tickets[0], 'ok');
+    expect(decided.ticket).toMatchObject({ automation: 'partial', suggestion: null });
+    const other = call('tickets.suggest', 'suggestions-1', named({ model: 'n', decision: 1, confidence: 1 }));
+    expect(await failure(other)).toMatchObject({ error: 'NotOpen', by: 'rita' });
+  },
+
   'S0.4 all open tickets of a subject are resolved or invalidated by one call': async ({ idle, connect }) => {
     const call = connect({ servers: [idle.api.url] });
     const ids = numbered(3, 'subject-');

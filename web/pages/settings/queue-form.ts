@@ -58,5 +58,26 @@ export function queueForm({ queueSettings: t, form }: Texts): Part[] {
         { kind: 'json', name: 'form', said: t.form, empty: 'null' },
       ],
     },
+    modelsPart(t),
   ];
 }
+
+const modelsPart = (t: Texts['queueSettings']): Part => ({
+  title: t.models,
+  fields: [
+    {
+      ...{ kind: 'object', name: 'assist', said: t.assist },
+      fields: [
+        {
+          kind: 'choice',
+          name: 'mode',
+          said: t.assistMode,
+          options: Object.entries(t.assistModes),
+          initial: 'off',
+        },
+        count('minConfidence', t.minConfidence, 1),
+        count('share', t.assistShare, 0),
+      ],
+    },
+  ],
+});

@@ -14,9 +14,10 @@ export const keys = {
     agent: 'agent: claims and decides for any subject, as an application',
     consumer: 'consumer: takes and finishes jobs',
     supervisor: 'supervisor: a producer who also pauses, transfers and takes back',
+    model: 'model: suggests decisions, as its own subject',
     admin: 'admin: everything',
   },
-  subject: said('Subject', 'Whom it speaks for. A reviewer key needs one.'),
+  subject: said('Subject', 'Whom it speaks for. A reviewer or model key needs one.'),
   name: said('Name', 'How events name it. Empty: its subject, else its role.'),
   queues: said(
     'Queues',

@@ -96,6 +96,17 @@ export const queueSettings = {
     'Decide together',
     '"subject": a decision decides the other open tickets of its subject. Empty: each alone.',
   ),
+  models: 'Models',
+  assist: said('Models beside people', 'What becomes of the decisions that models suggest.'),
+  assistMode: said('Suggestions', 'Each step shows in figures whether the next is safe.'),
+  assistModes: {
+    off: 'Models have no part',
+    shadow: 'Kept; no reviewer sees them',
+    suggest: 'Shown to whoever decides',
+    auto: 'Decide, from the confidence below on',
+  },
+  minConfidence: said('Confidence to decide', '0 to 1.'),
+  assistShare: said('Second looks', 'The share of decisions by models that a person looks at again, 0 to 1.'),
   form: said('Form of the decision (JSON Schema)', 'Decisions must fit it; reviewers get it as a form.'),
 };
 

@@ -28,7 +28,7 @@ from .puller import Puller
 from .reviewer_loop import ReviewerLoop
 from .reviews import Audited, CallbackOutcome, LogLine, Review, Reviews, Target
 from .tasks import Dispatch, NextDispatch
-from .tickets import ClaimedTickets, Decided, Draft, Invalidation, Lease, Ticket, Tickets
+from .tickets import ClaimedTickets, Decided, Draft, Invalidation, Lease, Suggestion, Ticket, Tickets
 from .transport import Cut, Line
 
 __all__ = [
@@ -84,6 +84,7 @@ __all__ = [
     "Stream",
     "StreamEvent",
     "StuckError",
+    "Suggestion",
     "Target",
     "Ticket",
     "Tickets",

@@ -30,9 +30,22 @@ class Invalidation:
 
 
 @dataclass(frozen=True)
+class Suggestion:
+    """What a model would decide, and from 0 to 1 how sure it is."""
+
+    model: str
+    decision: Any
+    confidence: float
+    reasons: Any
+    at: str
+
+
+@dataclass(frozen=True)
 class Ticket:
     """``state``: delayed, waiting, held, or finally decided, invalidated, expired or dead. ``attempts``: how many
-    leases were granted. ``resumed``: it was handed out before, and is held by the same reviewer still."""
+    leases were granted. ``resumed``: it was handed out before, and is held by the same reviewer still. ``automation``: none,
+    partial (who decided was shown a suggestion) or full (a model decided). ``suggestion``: while it is open, where its
+    queue shows them."""
 
     id: str
     queue: str
@@ -57,6 +70,8 @@ class Ticket:
     of: Optional[Dict[str, Any]] = None
     looks: Sequence[Mapping[str, Any]] = ()
     standing: Optional[Dict[str, Any]] = None
+    automation: str = "none"
+    suggestion: Optional[Suggestion] = None
 
 
 @dataclass(frozen=True)
@@ -252,6 +267,33 @@ class Tickets(Items):
         answer = self._call("GET", f"{_path(id, 'draft')}?{urlencode(sent(reviewer=reviewer))}", of=id)
         return shaped(Draft, answer) if answer else None
 
+    def unsuggested(
+        self, queue: str, *, model: Optional[str] = None, wait_seconds: float = 0, limit: int = 50
+    ) -> List[Ticket]:
+        """A model's work list: tickets that have no suggestion of it, in the order of the queue. ``model`` may be left
+        out with a model's key."""
+        query = urlencode(sent(model=model, wait_seconds=wait_seconds, limit=limit))
+        answer = self._call("GET", f"/v1/queues/{part(queue)}/unsuggested?{query}", of=queue, wait=wait_seconds)
+        return [_ticket(ticket) for ticket in answer["items"]]
+
+    def suggest(
+        self,
+        id: str,
+        *,
+        decision: Any,
+        confidence: float,
+        model: Optional[str] = None,
+        reasons: Any = None,
+        version: Optional[int] = None,
+    ) -> Suggestion:
+        """What a model would decide, once for each ticket; the same again is no error. ``version``: of the ticket as it
+        was seen.
+
+        Raises NotOpenError, or HttpError when it doesn't fit the queue's form, and with code id_conflict when the model
+        has suggested something else."""
+        said = {"decision": decision, **sent(confidence=confidence, model=model, reasons=reasons, version=version)}
+        return shaped(Suggestion, self._call("POST", _path(id, "suggestions"), said, of=id))
+
     def release(
         self,
         ticket: Union[Ticket, str],
@@ -278,10 +320,11 @@ def _named(ticket: Union[Ticket, str]) -> Tuple[str, Dict[str, str]]:
 
 
 def _ticket(answer: Mapping[str, Any]) -> Ticket:
-    lease, invalidation = answer["lease"], answer["invalidation"]
+    lease, invalidation, suggestion = answer["lease"], answer["invalidation"], answer.get("suggestion")
     return shaped(
         Ticket,
         answer,
         lease=lease and shaped(Lease, lease),
         invalidation=invalidation and shaped(Invalidation, invalidation),
+        suggestion=suggestion and shaped(Suggestion, suggestion),
     )

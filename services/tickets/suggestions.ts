@@ -1,0 +1,186 @@
+import type { Change, Item } from '../../contract/items.ts';
+import type { Assist, NewSuggestion } from '../../contract/suggestions.ts';
+import { decideSuggested } from '../../db/items.ts';
+import type { ParamsOf, RowOf } from '../../db/pool.ts';
+import type { SuggestionRow } from '../../db/statements.ts';
+import { refusalOf } from '../../domain/refusals.ts';
+import { isItem, isMarked } from '../../runtime/commits.ts';
+import type { Gone } from '../../runtime/waiting.ts';
+import { checkDecision } from '../items/forms.ts';
+import * as queues from '../items/queues.ts';
+import { type Context, perContext } from '../shared/context.ts';
+import { erased, Problem } from '../shared/problems.ts';
+import { contentHash, newToken } from '../shared/tokens.ts';
+import { changed, fitForm } from './decisions.ts';
+import * as tickets from './tickets.ts';
+
+/** Tickets that one round looks at. */
+const BATCH = 250;
+/** How often settings may change under a call, or suggestions miss a form. */
+const MAX_TRIES = 10;
+/** Tickets of which one call of the figures is made. */
+const MOST_LINES = 50_000;
+
+type Modes = Map<string, Assist['mode']>;
+
+/** What this process knows of the part that models have in queues. Waiters are woken where models wait, too. */
+const states = perContext((ctx) => {
+  const state = { modes: undefined as Promise<Modes> | undefined };
+  ctx.waiters.watch((key) => {
+    const [kind, ...name] = key.split('/');
+    if (kind === 'ticket') ctx.waiters.ready(workKey(name.join('/')), Number.POSITIVE_INFINITY);
+    if (kind !== 'assist') return;
+    state.modes = undefined;
+    decideWaiting(ctx, name.join('/')).catch(later(ctx));
+  });
+  return state;
+});
+
+const workKey = (queue: string) => `unsuggested/${queue}`;
+const later = (ctx: Context) => (error: Error) =>
+  ctx.log.warn({ err: error.message }, 'suggestions decide later, because of an error');
+
+/** The modes of queues in which models have a part. */
+function modesOf(ctx: Context): Promise<Modes> {
+  const state = states(ctx);
+  state.modes ??= ctx.db.run('assist_modes').then(
+    (rows) => new Map(rows.map(({ name, mode }) => [name, mode])),
+    (error) => {
+      state.modes = undefined;
+      throw error;
+    },
+  );
+  return state.modes;
+}
+
+/**
+ * Keeps what a model suggests for an open ticket; in mode auto it may decide the ticket. The same again changes nothing.
+ * @throws Problem `not_found`, `not_open`, `changed`, `id_conflict` where the model has suggested something else, `erased`,
+ * 422 where the decision does not fit the queue's form
+ */
+export async function add(ctx: Context, id: string, model: string, { version, ...given }: NewSuggestion) {
+  const { decision, confidence, reasons = null } = given;
+  const hash = contentHash({ decision, confidence, reasons });
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    const [existing] = await ctx.db.run('get_suggestion', { id, model });
+    if (existing) return { row: sameSuggestion(existing, hash), created: false };
+    const item = await tickets.find(ctx, id);
+    if (item.erased) throw erased(`ticket ${id}`);
+    if (item.ended_at !== null) throw notOpen(item);
+    if (version !== undefined && item.content_version !== null && item.content_version > version) throw changed(item);
+    const formVersion = await fitForm(ctx, item, await queues.get(ctx, 'ticket', item.queue), decision);
+    const texts = { decision: JSON.stringify(decision), reasons: reasons === null ? null : JSON.stringify(reasons) };
+    const [row] = await ctx.db.run('add_suggestion', { id, model, confidence, hash, formVersion, version, ...texts });
+    if (!row) continue;
+    if (row.mode === 'auto') await decide(ctx, [id]);
+    return { row, created: true };
+  }
+  throw new Problem('unavailable', `ticket ${id} and the settings of its queue change all the time`, { retryAfter: 1 });
+}
+
+function sameSuggestion(row: SuggestionRow, hash: string): SuggestionRow {
+  const { item_id: id, model } = row;
+  if (row.hash.length === 0) throw erased(`ticket ${id}`);
+  if (Buffer.from(row.hash).toString('hex') === hash) return row;
+  throw new Problem('id_conflict', `model ${model} has suggested something else for ticket ${id}`);
+}
+
+function notOpen(item: Item): Problem {
+  const { code, detail, ...fields } = refusalOf({ ...item, named_holder: null, named_ended_at: null, named_why: null });
+  return new Problem(code, detail, fields);
+}
+
+interface WorkList {
+  queue: string;
+  model: string;
+  limit: number;
+  waitSeconds: number;
+  signal: Gone;
+}
+
+/** The tickets of a queue that wait or are held without a suggestion of this model, in order of rank; waits for one if asked to. */
+export async function unsuggested(ctx: Context, { waitSeconds: seconds, signal, ...wanted }: WorkList) {
+  states(ctx);
+  const keys = () => [workKey(wanted.queue)];
+  const found = await ctx.waiters.waitFor({ keys, seconds, signal }, async () => {
+    const rows = await ctx.db.lists.run('unsuggested', wanted);
+    return rows.length > 0 ? rows : undefined;
+  });
+  return found ?? [];
+}
+
+/**
+ * What models suggest for these tickets, by id: of those in queues in mode suggest that are open.
+ * @param person to whom it is shown, who may decide them; null: nobody who does
+ */
+export async function shownFor(ctx: Context, shown: { id: string; queue: string }[], person: string | null) {
+  if (shown.length === 0) return new Map<string, SuggestionRow>();
+  const modes = await modesOf(ctx);
+  const ids = shown.filter(({ queue }) => modes.get(queue) === 'suggest').map(({ id }) => id);
+  const rows = ids.length === 0 ? [] : await ctx.db.run('show_suggestions', { ids, person });
+  return new Map(rows.map((row) => [row.item_id, row]));
+}
+
+/** Lets suggestions decide tickets that wait again since a commit of this process. */
+export function follow(ctx: Context, changes: Change[]): void {
+  const rows = changes.filter(isItem).filter((row) => row.kind === 'ticket' && row.state === 'ready' && !isMarked(row));
+  if (rows.length === 0) return;
+  modesOf(ctx)
+    .then((modes) =>
+      decide(
+        ctx,
+        rows.filter(({ queue }) => modes.get(queue) === 'auto').map(({ id }) => id),
+      ),
+    )
+    .catch(later(ctx));
+}
+
+/** Does what a crash or a lost hint has left: a maintenance chore. */
+export async function sweep(ctx: Context): Promise<void> {
+  states(ctx).modes = undefined;
+  const modes = await modesOf(ctx);
+  if ([...modes.values()].includes('auto')) await decideWaiting(ctx);
+}
+
+/** Lets suggestions decide what waits, in one queue or in all. */
+async function decideWaiting(ctx: Context, queue?: string): Promise<void> {
+  for (let decided = 1; decided > 0; ) {
+    const rows = await ctx.db.run('suggested_tickets', { queue, limit: BATCH });
+    decided = await decide(
+      ctx,
+      rows.map(({ id }) => id),
+    );
+  }
+}
+
+/** Lets the first suggestion that may decide each of these tickets. @returns how many are decided */
+async function decide(ctx: Context, ids: string[]): Promise<number> {
+  let decided = 0;
+  for (let left = [...new Set(ids)], tries = 0; left.length > 0 && tries < MAX_TRIES; tries++) {
+    const found = await ctx.db.run('deciding_suggestions', { ids: left });
+    const fit = await Promise.all(found.map((row) => fitNow(ctx, row)));
+    const fitting = found.filter((_, n) => fit[n]).map((row) => row.item_id);
+    if (fitting.length > 0) decided += (await decideSuggested(ctx.db, fitting, fitting.map(newToken))).length;
+    left = found.filter((_, n) => !fit[n]).map((row) => row.item_id);
+  }
+  return decided;
+}
+
+/** Whether a suggestion fits the form of now. */
+async function fitNow(ctx: Context, { form, ...row }: RowOf<'deciding_suggestions'>): Promise<boolean> {
+  if (!form) return true;
+  const { item_id: id, model, queue: name, settings_version } = row;
+  const fits = await checkDecision(ctx, { name, settings_version }, form, row.decision).then(
+    () => true,
+    (error) => {
+      if (error instanceof Problem && error.code === 'invalid_request') return false;
+      throw error;
+    },
+  );
+  await ctx.db.run('note_form', { id, model, formVersion: settings_version, fits });
+  return fits;
+}
+
+/** Figures of each model and mode over decided tickets of a queue. */
+export const figures = ({ db }: Context, wanted: Omit<ParamsOf<'suggestion_figures'>, 'lines'>) =>
+  db.lists.run('suggestion_figures', { ...wanted, lines: MOST_LINES });
