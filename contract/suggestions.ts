@@ -37,7 +37,7 @@ export const NewSuggestion = z
 export type NewSuggestion = z.output<typeof NewSuggestion>;
 
 export const Suggestion = z
-  .object({ model: z.string(), decision: Json, confidence: z.number(), reasons: Json, at: z.string() })
+  .object({ model: z.string(), decision: Json, confidence: z.number(), reasons: Json })
   .openapi('Suggestion', { description: 'What a model suggests for a ticket' });
 export type Suggestion = z.output<typeof Suggestion>;
 

@@ -2,9 +2,10 @@ import type { SuggestionRow } from '../../db/statements.ts';
 import type { Context } from '../../services/shared/context.ts';
 import * as suggestions from '../../services/tickets/suggestions.ts';
 
-export const suggestionView = ({ model, decision, confidence, reasons, at }: SuggestionRow) => ({
+type Said = Pick<SuggestionRow, 'model' | 'decision' | 'confidence' | 'reasons'>;
+/** Without its time, which would tell gold. */
+export const suggestionView = ({ model, decision, confidence, reasons }: Said) => ({
   ...{ model, decision, confidence, reasons },
-  at: at.toISOString(),
 });
 
 /**

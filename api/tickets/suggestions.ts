@@ -6,6 +6,7 @@ import * as suggestions from '../../services/tickets/suggestions.ts';
 import { personOf } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { queueByName, ticketById } from '../resources.ts';
+import { checkNames } from '../scopes.ts';
 import { checkQueues } from './claim.ts';
 import { suggestionView } from './suggested.ts';
 
@@ -17,7 +18,9 @@ export const addSuggestion = endpoint('addTicketSuggestion', 'POST /v1/tickets/{
   answers: { 200: Suggestion, 201: Suggestion },
   problems: ['not_found', 'not_open', 'changed', 'id_conflict', 'erased'],
   async handle({ ctx, caller, params: { id }, body: { model, ...body } }) {
-    const { row, created } = await suggestions.add(ctx, id, personOf(caller, model, 'model'), body);
+    const { row, created } = await suggestions.add(ctx, id, personOf(caller, model, 'model'), body, (name) =>
+      checkNames(caller, [name]),
+    );
     return answer(created ? 201 : 200, suggestionView(row));
   },
 });

@@ -37,10 +37,13 @@ begin
   return p_ids;
 end $$;
 
--- Gold that is left for a person.
+-- Gold that is left for a person; where suggestions are shown, only what has one.
 create or replace function gold_left(p_queue text, p_person text) returns setof gold language sql stable as $$
   select g.* from gold g
-   where g.queue = p_queue and not g.retired and not exists (
+   where g.queue = p_queue and not g.retired
+     and (exists (select from suggestion s where s.item_id = '/' || g.id) or not exists (
+       select from queue q where q.kind = 'ticket' and q.name = p_queue and q.assist ->> 'mode' = 'suggest'))
+     and not exists (
      select from gold_copy c
       where c.queue = g.queue and c.gold = g.id and c.person = any ((select known_as(p_person))::text[]))
 $$;

@@ -82,28 +82,37 @@ begin
     true);
 end $$;
 
+-- The name of what is suggested for a ticket. All copies of gold have what was said of their gold, whose ids have a room
+-- of their own.
+create or replace function suggested_as(i item) returns text language sql immutable as $$
+  select coalesce('/' || (i.look ->> 'gold'), i.id)
+$$;
+
 -- The part that a model has in the decision of whoever holds a ticket.
 create or replace function automation_of(i item) returns text language sql stable as $$
   select case when starts_with(i.holder, 'model:') then 'full'
-              when exists (select from suggestion where item_id = i.id and i.holder = any (shown_to)) then 'partial' end
+              when exists (
+                select from suggestion where item_id = suggested_as(i) and i.holder = any (shown_to)) then 'partial' end
 $$;
 
 -- What is shown of these tickets: of each that is open, in a queue in mode suggest, the suggestion with most
--- confidence, then the oldest. It is noted to whom it was shown.
+-- confidence, then the oldest; none of a second look. It is noted to whom it was shown.
 -- p_person  null: nobody who decides them
-create or replace function show_suggestions(p_ids text[], p_person text) returns setof suggestion language sql as $$
+create or replace function show_suggestions(p_ids text[], p_person text)
+returns table (id text, model text, decision json, confidence double precision, reasons json) language sql as $$
   with best as materialized (
-    select distinct on (s.item_id) s.*
+    select distinct on (i.id) i.id, s.item_id, s.model, s.decision, s.confidence, s.reasons
       from unnest(p_ids) as p (id)
-      join item i on i.kind = 'ticket' and i.id = p.id and i.ended_at is null and i.look is null
+      join item i on i.kind = 'ticket' and i.id = p.id and i.ended_at is null
+       and (i.look is null or is_gold(i.look))
       join queue q on q.kind = i.kind and q.name = i.queue and q.assist ->> 'mode' = 'suggest'
-      join suggestion s on s.item_id = i.id and s.queue = i.queue
+      join suggestion s on s.item_id = suggested_as(i) and (s.queue = i.queue or is_gold(i.look))
        and s.content_version is not distinct from i.content_version
-     order by s.item_id, s.confidence desc, s.seq
+     order by i.id, s.confidence desc, s.seq
   ), noted as (
     update suggestion s set shown_to = s.shown_to || p_person from best b
      where s.item_id = b.item_id and s.model = b.model and not p_person = any (s.shown_to))
-  select * from best
+  select id, model, decision, confidence, reasons from best
 $$;
 
 -- Of what models said of these tickets nothing is left but when, how sure they were, and who was shown it.
@@ -114,10 +123,10 @@ begin
   update suggestion set decision = null, reasons = null, hash = '', decides = false where item_id = any (p_ids);
 end $$;
 
--- The work list of a model: tickets that wait or are held and have no suggestion of it, in the order of the queue. The
--- ready index is read once for each set of skills that occurs.
-create or replace function unsuggested(p_queue text, p_model text, p_limit integer)
-returns table (id text, rank bigint, seq bigint) language sql stable as $$
+-- The work list of a model: tickets that wait or are held, and gold, without a suggestion of it, in the order of the
+-- queue. The ready index is read once for each set of skills that occurs.
+create or replace function unsuggested(p_queue text, p_model text, p_limit integer) returns setof item
+language sql stable as $$
   with recursive key (requires_key) as (
     (select requires_key from item
       where kind = 'ticket' and queue = p_queue and state = 'ready' order by requires_key limit 1)
@@ -125,20 +134,39 @@ returns table (id text, rank bigint, seq bigint) language sql stable as $$
     select (select i.requires_key from item i
              where i.kind = 'ticket' and i.queue = p_queue and i.state = 'ready'
                and i.requires_key > key.requires_key order by i.requires_key limit 1)
-      from key where key.requires_key is not null)
-  select h.* from key cross join lateral (
-    select i.id, i.rank, i.seq from item i
-     where i.kind = 'ticket' and i.queue = p_queue and i.state = 'ready' and i.requires_key = key.requires_key
-       and is_unsuggested(i, p_model)
-     order by i.rank, i.seq limit p_limit) h
-   where key.requires_key is not null
-  union all
-  select i.id, i.rank, i.seq from item i
-   where i.kind = 'ticket' and i.queue = p_queue and i.state = 'held' and is_unsuggested(i, p_model)
-   order by rank, seq limit p_limit
+      from key where key.requires_key is not null
+  ), waiting as (
+    select h.id from key cross join lateral (
+      select i.id from item i
+       where i.kind = 'ticket' and i.queue = p_queue and i.state = 'ready' and i.requires_key = key.requires_key
+         and is_unsuggested(i, p_model)
+       order by i.rank, i.seq limit p_limit) h
+     where key.requires_key is not null
+    union all
+    select i.id from item i
+     where i.kind = 'ticket' and i.queue = p_queue and i.state = 'held' and is_unsuggested(i, p_model))
+  select (l.i).* from (
+    select i from waiting w join item i on i.kind = 'ticket' and i.id = w.id
+    union all
+    select as_ticket(g) from gold g
+     where g.queue = p_queue and not g.retired
+       and not exists (select from suggestion s where s.item_id = '/' || g.id and s.model = p_model)
+       and not exists (select from item i where i.kind = 'ticket' and i.id = g.id)) l
+   order by (l.i).rank, (l.i).seq limit p_limit
 $$;
 
 create or replace function is_unsuggested(i item, p_model text) returns boolean language sql stable as $$
   select i.look is null and not 'model:' || p_model = any (i.exclude)
      and not exists (select from suggestion s where s.item_id = i.id and s.model = p_model)
+$$;
+
+-- Gold as a model is shown it.
+create or replace function as_ticket(g gold) returns item language sql stable as $$
+  select json_populate_record(null::item, json_build_object(
+           'kind', 'ticket', 'id', g.id, 'queue', g.queue, 'seq', g.seq, 'state', 'ready', 'body', g.body,
+           'priority', coalesce(g.priority, 0), 'subject', g.subject, 'requires', g.requires, 'exclude', '{}'::text[],
+           'attempts', 0, 'version', 0, 'created_at', g.changed_at, 'available_at', g.changed_at,
+           'category', category_in(g.body, q.category_from),
+           'rank', item_rank('ticket', coalesce(g.priority, 0), g.changed_at, q.level_seconds, false)))
+    from queue q where q.kind = 'ticket' and q.name = g.queue
 $$;

@@ -5,6 +5,10 @@
 with wanted as materialized (
   select * from json_to_recordset(:tickets::json)
     as x (id text, body json, answer json, subject text, priority bigint, requires text[])
+), unsaid as (
+  delete from suggestion s using gold g
+   where g.queue = :queue and s.item_id = '/' || g.id
+     and not exists (select from wanted w where w.id = g.id and w.body::text = g.body::text)
 ), removed as (
   delete from gold where queue = :queue and id not in (select id from wanted)
 )

@@ -4,6 +4,18 @@
 select * from add_suggestion(
   :id, :model, :decision::text::json, :confidence, :reasons?::text::json, :hash, :formVersion?, :version?);
 
+-- name: queue_of_gold
+-- Where gold has this id; what is said of it counts wherever it has.
+select q.* from gold g join queue q on q.kind = 'ticket' and q.name = g.queue where g.id = :id order by q.name limit 1;
+
+-- name: add_gold_suggestion
+insert into suggestion (item_id, model, queue, mode, decision, confidence, reasons, hash, form_version, decides)
+select '/' || g.id, :model, q.name, coalesce(q.assist ->> 'mode', 'off'), :decision::text::json, :confidence,
+       :reasons?::text::json, decode(:hash, 'hex'), :formVersion?, false
+  from gold g join queue q on q.kind = 'ticket' and q.name = g.queue where g.id = :id and q.name = :queue
+on conflict (item_id, model) do nothing
+returning *;
+
 -- name: get_suggestion
 select * from suggestion where item_id = :id and model = :model;
 
@@ -41,12 +53,12 @@ with found as materialized (
 select distinct item_id as id from found where not over;
 
 -- name: show_suggestions
+-- not null: id, model, confidence
 select * from show_suggestions(:ids, :person?);
 
 -- name: unsuggested
 -- bytes: body
-select i.* from unsuggested(:queue, :model, :limit) u join item i on i.kind = 'ticket' and i.id = u.id
- order by u.rank, u.seq;
+select * from unsuggested(:queue, :model, :limit);
 
 -- name: suggestion_figures
 -- not null: since, until, decided, suggested, shown, automated, judged, agreed, looked, overturned, bins

@@ -2,17 +2,17 @@ import type { Change, Item } from '../../contract/items.ts';
 import type { Assist, NewSuggestion } from '../../contract/suggestions.ts';
 import { decideSuggested } from '../../db/items.ts';
 import type { ParamsOf, RowOf } from '../../db/pool.ts';
-import type { SuggestionRow } from '../../db/statements.ts';
+import type { QueueRow, SuggestionRow } from '../../db/statements.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import { isItem, isMarked } from '../../runtime/commits.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import { checkDecision } from '../items/forms.ts';
+import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { erased, Problem } from '../shared/problems.ts';
+import { erased, found, Problem } from '../shared/problems.ts';
 import { contentHash, newToken } from '../shared/tokens.ts';
 import { changed, fitForm } from './decisions.ts';
-import * as tickets from './tickets.ts';
 
 /** Tickets that one round looks at. */
 const BATCH = 250;
@@ -54,35 +54,57 @@ function modesOf(ctx: Context): Promise<Modes> {
 }
 
 /**
- * Keeps what a model suggests for an open ticket; in mode auto it may decide the ticket. The same again changes nothing.
+ * Keeps what a model suggests for an open ticket, or for gold; in mode auto it may decide the ticket. The same again changes
+ * nothing.
+ * @param checkQueue throws where the caller may not act in the queue of gold
  * @throws Problem `not_found`, `not_open`, `changed`, `id_conflict` where the model has suggested something else, `erased`,
  * 422 where the decision does not fit the queue's form
  */
-export async function add(ctx: Context, id: string, model: string, { version, ...given }: NewSuggestion) {
+export async function add(
+  ctx: Context,
+  id: string,
+  model: string,
+  { version, ...given }: NewSuggestion,
+  checkQueue: (queue: string) => void,
+) {
   const { decision, confidence, reasons = null } = given;
   const hash = contentHash({ decision, confidence, reasons });
+  const texts = { decision: JSON.stringify(decision), reasons: reasons === null ? null : JSON.stringify(reasons) };
+  const said = { id, model, confidence, hash, ...texts };
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
-    const [existing] = await ctx.db.run('get_suggestion', { id, model });
-    if (existing) return { row: sameSuggestion(existing, hash), created: false };
-    const item = await tickets.find(ctx, id);
-    if (item.erased) throw erased(`ticket ${id}`);
-    if (item.ended_at !== null) throw notOpen(item);
-    if (version !== undefined && item.content_version !== null && item.content_version > version) throw changed(item);
-    const formVersion = await fitForm(ctx, item, await queues.get(ctx, 'ticket', item.queue), decision);
-    const texts = { decision: JSON.stringify(decision), reasons: reasons === null ? null : JSON.stringify(reasons) };
-    const [row] = await ctx.db.run('add_suggestion', { id, model, confidence, hash, formVersion, version, ...texts });
-    if (!row) continue;
-    if (row.mode === 'auto') await decide(ctx, [id]);
-    return { row, created: true };
+    const item = await items.get(ctx, 'ticket', id);
+    const gold = item ? undefined : found(await ctx.db.run('queue_of_gold', { id }), `there is no ticket ${id}`);
+    if (gold) checkQueue(gold.name);
+    const [existing] = await ctx.db.run('get_suggestion', { id: gold ? `/${id}` : id, model });
+    if (existing) return { row: sameSuggestion(existing, id, hash), created: false };
+    const row = item ? await addTo(ctx, item, said, decision, version) : await addToGold(ctx, gold, said, decision);
+    if (row?.mode === 'auto' && item) await decide(ctx, [id]);
+    if (row) return { row, created: true };
   }
   throw new Problem('unavailable', `ticket ${id} and the settings of its queue change all the time`, { retryAfter: 1 });
 }
 
-function sameSuggestion(row: SuggestionRow, hash: string): SuggestionRow {
-  const { item_id: id, model } = row;
+type Said = Omit<ParamsOf<'add_suggestion'>, 'formVersion' | 'version'>;
+
+async function addTo(ctx: Context, item: Item, said: Said, decision: unknown, version?: number) {
+  if (item.erased) throw erased(`ticket ${item.id}`);
+  if (item.ended_at !== null) throw notOpen(item);
+  if (version !== undefined && item.content_version !== null && item.content_version > version) throw changed(item);
+  const formVersion = await fitForm(ctx, item, await queues.get(ctx, 'ticket', item.queue), decision);
+  return (await ctx.db.run('add_suggestion', { ...said, formVersion, version }))[0];
+}
+
+async function addToGold(ctx: Context, queue: QueueRow | undefined, said: Said, decision: unknown) {
+  if (!queue) return undefined;
+  if (queue.form) await checkDecision(ctx, queue, queue.form, decision);
+  const formVersion = queue.form ? queue.settings_version : null;
+  return (await ctx.db.run('add_gold_suggestion', { ...said, queue: queue.name, formVersion }))[0];
+}
+
+function sameSuggestion(row: SuggestionRow, id: string, hash: string): SuggestionRow {
   if (row.hash.length === 0) throw erased(`ticket ${id}`);
   if (Buffer.from(row.hash).toString('hex') === hash) return row;
-  throw new Problem('id_conflict', `model ${model} has suggested something else for ticket ${id}`);
+  throw new Problem('id_conflict', `model ${row.model} has suggested something else for ticket ${id}`);
 }
 
 function notOpen(item: Item): Problem {
@@ -114,11 +136,11 @@ export async function unsuggested(ctx: Context, { waitSeconds: seconds, signal, 
  * @param person to whom it is shown, who may decide them; null: nobody who does
  */
 export async function shownFor(ctx: Context, shown: { id: string; queue: string }[], person: string | null) {
-  if (shown.length === 0) return new Map<string, SuggestionRow>();
+  if (shown.length === 0) return new Map<string, RowOf<'show_suggestions'>>();
   const modes = await modesOf(ctx);
   const ids = shown.filter(({ queue }) => modes.get(queue) === 'suggest').map(({ id }) => id);
   const rows = ids.length === 0 ? [] : await ctx.db.run('show_suggestions', { ids, person });
-  return new Map(rows.map((row) => [row.item_id, row]));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Lets suggestions decide tickets that wait again since a commit of this process. */

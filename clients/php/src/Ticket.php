@@ -18,7 +18,7 @@ final class Ticket implements Held
      * @param ?array<string, mixed> $standing the decision that counts
      * @param bool $resumed it was handed out to this reviewer before
      * @param string $automation none, partial (who decided was shown a suggestion) or full (a model decided)
-     * @param ?array<string, mixed> $suggestion `model`, `decision`, `confidence`, `reasons`, `at`
+     * @param ?array<string, mixed> $suggestion `model`, `decision`, `confidence`, `reasons`
      */
     public function __construct(
         public readonly string $id,

@@ -297,7 +297,7 @@ final class Tickets
      * @param float $confidence from 0 to 1
      * @param ?string $model null: whose key it is
      * @param ?int $version of the ticket as it was seen
-     * @return array<string, mixed> `model`, `decision`, `confidence`, `reasons`, `at`
+     * @return array<string, mixed> `model`, `decision`, `confidence`, `reasons`
      * @throws NotOpenException
      * @throws HttpException with problem `invalid_request` when it doesn't fit the queue's form, `id_conflict` when the model
      *     has suggested something else

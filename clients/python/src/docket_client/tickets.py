@@ -37,7 +37,6 @@ class Suggestion:
     decision: Any
     confidence: float
     reasons: Any
-    at: str
 
 
 @dataclass(frozen=True)
