@@ -82,8 +82,7 @@ begin
     true);
 end $$;
 
--- The name of what is suggested for a ticket. All copies of gold have what was said of their gold, whose ids have a room
--- of their own.
+-- The key of a ticket's suggestions. Copies of gold have those of their gold, which no ticket's id can be taken for.
 create or replace function suggested_as(i item) returns text language sql immutable as $$
   select coalesce('/' || (i.look ->> 'gold'), i.id)
 $$;
@@ -91,8 +90,8 @@ $$;
 -- The part that a model has in the decision of whoever holds a ticket.
 create or replace function automation_of(i item) returns text language sql stable as $$
   select case when starts_with(i.holder, 'model:') then 'full'
-              when exists (
-                select from suggestion where item_id = suggested_as(i) and i.holder = any (shown_to)) then 'partial' end
+              when exists (select from suggestion where item_id = suggested_as(i) and i.holder = any (shown_to))
+              then 'partial' end
 $$;
 
 -- What is shown of these tickets: of each that is open, in a queue in mode suggest, the suggestion with most

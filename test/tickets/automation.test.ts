@@ -54,17 +54,21 @@ test('B.2 a person is never cut off; the suggestion decides when the ticket next
   ]);
 });
 
-test('B.2 a suggestion decides a ticket after its delay, its transfer back, and its rules', async () => {
+test('B.2 a suggestion decides a ticket after its delay and its rules, and not in another queue', async () => {
   await auto('wait', {}, { rules: [{ when: { properties: { body: { const: 'x' } } }, add: 1 }] });
   await add('wait', { id: 'wa-1', delaySeconds: 0.3 });
   await add('wait', { id: 'wa-2', delaySeconds: 900 });
   await suggested('wa-1', 'm', 1, 1);
   await suggested('wa-2', 'm', 1, 1);
-  expect(await state('wa-1')).toBe('delayed');
   await inState('wa-1', 'decided');
-  await configure('elsewhere', {});
-  insist(await operate('wa-2', 'transfer', { queue: 'elsewhere' }), 'transfer', 200);
+  expect(await history('wa-1')).toContain('available by system');
   expect(await state('wa-2')).toBe('delayed');
+  await auto('elsewhere');
+  await add('wait', { id: 'wa-3' });
+  const held = await claimOne('wait', 'anna');
+  await suggested('wa-3', 'm', 1, 1);
+  insist(await operate('wa-3', 'transfer', { queue: 'elsewhere' }), 'transfer', 200);
+  expect((await claimOne('elsewhere', 'anna')).id).toBe(held.id);
 });
 
 test('B.2 a paused queue, a higher confidence and another mode wait; what is changed counts at once', async () => {
