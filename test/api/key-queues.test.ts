@@ -81,6 +81,7 @@ describe('a key that is bound to queues', async () => {
   const LISTS = ['items', 'tickets', 'queues', 'topics', 'courts', 'cases', 'groups', 'tasks'];
   /** What a call must have to be understood. */
   const QUERIES: Record<string, string> = {
+    '/v1/explain/who': '?ticket=some-id',
     ...{ '/v1/stream': '?queue=theirs', '/v1/figures': '?kind=ticket', '/v1/figures/lateness': '?kind=job' },
   };
   for (const list of LISTS) FREE.add(`get /v1/${list}`);

@@ -62,6 +62,7 @@ const VOLATILE: Record<string, unknown> = {
   retryAfterSeconds: 0,
   claimsPerMinute: 3,
   popsPerMinute: 3,
+  secondsMedian: 24.5,
 };
 
 /** Plays the story on a server. */
