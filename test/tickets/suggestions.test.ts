@@ -143,23 +143,23 @@ test('B.2 gold is suggested for as tickets are; in mode suggest a copy shows wha
   await configure('golden', { gold, assist: { mode: 'shadow' } });
   const answers = ['g-1', 'g-2'].map((id) => ({ id, body: { text: id }, answer: 'yes' }));
   insist(await api.put('/v1/queues/golden/gold', { tickets: answers }), 'gold', 200);
-  await add('golden', { id: 'gold-n1', body: { text: 't' } });
-  expect((await unsuggested('golden', 'm')).toSorted()).toEqual(['g-1', 'g-2', 'gold-n1']);
+  await add('golden', { id: 'gold-n10482', body: { text: 't' } });
+  expect((await unsuggested('golden', 'm')).toSorted()).toEqual(['g-1', 'g-2', 'gold-n10482']);
   await suggested('g-1', 'm', 'by model', 0.7, { reasons: ['r'] });
   expect((await suggest('g-1', 'm', 'by model', 0.7, { reasons: ['r'] })).status).toBe(200);
   expect((await suggest('g-1', 'm', 'other', 0.7)).body.code).toBe('id_conflict');
-  expect((await unsuggested('golden', 'm')).toSorted()).toEqual(['g-2', 'gold-n1']);
+  expect((await unsuggested('golden', 'm')).toSorted()).toEqual(['g-2', 'gold-n10482']);
   await configure('golden', { gold, assist: { mode: 'suggest' } });
   const copy = await claimOne('golden', 'anna');
   expect(copy.body).toEqual({ text: 'g-1' });
   expect(copy.suggestion).toEqual({ model: 'm', decision: 'by model', confidence: 0.7, reasons: ['r'] });
   expect((await decide(copy, 'no')).body.ticket).toMatchObject({ automation: 'partial' });
   // of the other nothing was said, so it is not handed out
-  expect(await claimOne('golden', 'anna')).toMatchObject({ id: 'gold-n1', suggestion: null });
+  expect(await claimOne('golden', 'anna')).toMatchObject({ id: 'gold-n10482', suggestion: null });
   expect((await claim('golden', 'ben')).tickets[0].body).toEqual({ text: 'g-1' });
   // what is changed is said anew
   const changed = [{ ...answers[0], body: { text: 'new' } }, answers[1]];
   insist(await api.put('/v1/queues/golden/gold', { tickets: changed }), 'gold', 200);
-  expect((await unsuggested('golden', 'm')).toSorted()).toEqual(['g-1', 'g-2', 'gold-n1']);
+  expect((await unsuggested('golden', 'm')).toSorted()).toEqual(['g-1', 'g-2', 'gold-n10482']);
   expect((await suggest('g-3', 'm', 1, 1)).status).toBe(404);
 });
