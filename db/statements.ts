@@ -539,7 +539,7 @@ export interface Statements {
   release_item: { params: { kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null; delaySeconds: number; skip: boolean; undelivered: boolean }; row: ItemRow; moves: true };
   transfer_item: { params: { queue: string; kind: string; id: string; token?: string | null; subject?: string | null; actor: string; reason?: string | null }; row: ItemRow; moves: true };
   close_items: { params: { kind: string; ids: (string | null)[]; state: string; actor: string; reason: string; results: (string | null)[]; queue?: string | null }; row: ItemRow; moves: true };
-  ask_for_look: { params: { kind: string; id: string; cause: string; by: string; reason?: string | null; priority?: number | null; decision?: unknown; actor: string }; row: { answer: string; original: string | null; look_id: string | null }; moves: true };
+  ask_for_look: { params: { kind: string; id: string; cause: string; by: string; reason?: string | null; priority?: number | null; decision?: string | null; actor: string }; row: { answer: string; original: string | null; look_id: string | null }; moves: true };
   open_looks: { params: { ids: (string | null)[] }; row: { id: string; state: Columns['item.state']; holder: string | null } };
   has_decided: { params: { ids: (string | null)[]; person: string }; row: { id: string } };
   change_item: { params: { change: unknown; kind: string; id: string; actor: string }; row: ItemRow; moves: true };

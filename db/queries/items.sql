@@ -146,8 +146,8 @@ select * from end_items(:kind, :ids, :state, :actor, :reason, p_results => :resu
 -- name: ask_for_look
 -- moves
 -- not null: answer
--- A second look (db/functions/looks.sql), and how the call was taken.
-select * from ask_for_look(:kind, :id, :cause, :by, :reason?, :priority?, :decision?::json, :actor);
+-- A second look (db/functions/looks.sql), and how the call was taken. :decision? is text, as JSON's null is one, too.
+select * from ask_for_look(:kind, :id, :cause, :by, :reason?, :priority?, (:decision?::text)::json, :actor);
 
 -- name: open_looks
 -- not null: id, state

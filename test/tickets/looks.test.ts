@@ -103,6 +103,11 @@ test('B.2 a supervisor overturns a decision at once, also an open look, and neve
   expect([again.status, again.body.id]).toEqual([200, first.body.id]);
   expect((await ticket('ov-1')).standing).toMatchObject({ by: 'lead', decision: { v: 2, note: 'a' } });
 
+  // null is a decision as any
+  await open('over-null', 'on-1', 'no');
+  expect((await look('on-1', { cause: 'overturn', decision: null, by: 'lead' })).status).toBe(201);
+  expect((await ticket('on-1')).standing).toMatchObject({ decision: null, by: 'lead' });
+
   // an appeal meets an open check; an overturn decides both, and whoever holds the look loses it
   const check = (await look('ov-1', { cause: 'check' })).body;
   const joined = await look('ov-1', { cause: 'appeal', by: 'author', reason: 'why?' });
