@@ -79,6 +79,26 @@ async function misfitsOf({ schemas }: Context, owner: string, form: object, deci
   }
 }
 
+/** The queue whose form counts for a ticket: of a second look, that of what it is about. */
+export const formQueueOf = ({ look, queue }: Pick<Item, 'look' | 'queue'>): string => look?.queue ?? queue;
+
+/**
+ * Checks a decision by a queue's form.
+ * @returns the version of the settings whose form it fits; null without a form
+ * @throws as `checkDecision`
+ */
+export async function fitForm(ctx: Context, queue: QueueRow | undefined, decision: unknown): Promise<number | null> {
+  if (!queue?.form) return null;
+  await checkDecision(ctx, queue, queue.form, decision);
+  return queue.settings_version;
+}
+
+/** The same for the decision of a ticket. @throws also as `checkStatus` */
+export function fitTicket(ctx: Context, item: Item, queue: QueueRow | undefined, decision: unknown) {
+  checkStatus(item, decision);
+  return fitForm(ctx, queue, decision);
+}
+
 /** @throws Problem 422 when the decision is to go into a review and holds no status */
 export function checkStatus({ callback }: Item, decision: unknown): void {
   if (callback && 'review' in callback && statusOf(decision) === undefined)

@@ -1,8 +1,7 @@
 import type { Item, ShownTicket } from '../../contract/items.ts';
 import { type Settlement, settleItems, settleNext } from '../../db/items.ts';
 import { type Mover, only } from '../../db/pool.ts';
-import type { QueueRow } from '../../db/statements.ts';
-import { checkDecision, checkStatus } from '../items/forms.ts';
+import { fitTicket, formQueueOf } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { share, sharePerGroup } from '../shared/batching.ts';
@@ -64,9 +63,9 @@ export async function decide(ctx: Context, wanted: Decision): Promise<Decided> {
     if (!live || tries > MAX_TRIES) throw await rejection(ctx, found, wanted, 'decide');
     if (seen !== null && found.content_version !== null && found.content_version > seen) throw changed(found);
     // with a live lease and what was seen, only the queue's settings are in the way; they may change meanwhile
-    const queue = await queues.get(ctx, 'ticket', found.look?.queue ?? found.queue);
+    const queue = await queues.get(ctx, 'ticket', formQueueOf(found));
     noteSettings(ctx, queue);
-    formVersion = await fitForm(ctx, found, queue, decision);
+    formVersion = await fitTicket(ctx, found, queue, decision);
     syncs = queue?.sync === 'subject' && !found.look;
   }
 }
@@ -128,19 +127,6 @@ function handOut(ctx: Context, item: ShownTicket): Handed {
 async function nextOf(ctx: Context, { next_id: id, ended_by: decider }: Item): Promise<Handed | null> {
   const item = id === null ? undefined : await items.get(ctx, 'ticket', id);
   return item ? { item, token: item.holder === decider ? item.lease_id : null, isNew: false } : null;
-}
-
-/** @returns the version of the settings whose form the decision fits; null without a form */
-export async function fitForm(
-  ctx: Context,
-  item: Item,
-  queue: QueueRow | undefined,
-  decision: unknown,
-): Promise<number | null> {
-  checkStatus(item, decision);
-  if (!queue?.form) return null;
-  await checkDecision(ctx, queue, queue.form, decision);
-  return queue.settings_version;
 }
 
 export const changed = ({ id, version }: Item) =>

@@ -3,13 +3,13 @@ import { type Closing, closeItems } from '../../db/items.ts';
 import { type Mover, only, type ParamsOf, type RowOf } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
-import { refusalOf } from '../../domain/refusals.ts';
-import { checkDecision, checkStatus } from '../items/forms.ts';
+import { fitTicket, formQueueOf } from '../items/forms.ts';
 import * as queues from '../items/queues.ts';
 import { batchesOf, pagesOf } from '../shared/batching.ts';
 import type { Context } from '../shared/context.ts';
 import { checkEntry, Problem } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
+import { refusal } from './leases.ts';
 import { ownDecision } from './looks.ts';
 import { decideSubjects } from './subjects.ts';
 
@@ -67,9 +67,7 @@ export async function end(ctx: Context, wanted: Closing): Promise<Ending[]> {
     const found = done.get(id) ?? left.get(id);
     if (!found) return { id, problem: new Problem('not_found', `there is no ticket ${id}`) };
     if (isSameEnding(found, wanted, result)) return { id, item: found };
-    const named = { named_holder: null, named_ended_at: null, named_why: null };
-    const { code, detail, ...fields } = refusalOf({ ...found, ...named });
-    return { id, problem: new Problem(code, detail, fields) };
+    return { id, problem: refusal(found) };
   });
 }
 
@@ -191,15 +189,14 @@ async function misfits(
   for (const entry of entries) {
     const item = tickets.get(entry.id);
     if (!item) continue;
-    const name = item.look?.queue ?? item.queue;
+    const name = formQueueOf(item);
     if (!known.has(name)) known.set(name, await queues.get(ctx, 'ticket', name));
     const queue = known.get(name);
     const decision = entry.result;
     try {
       if (own.has(item.id)) throw ownDecision(item.id);
       checkEntry('decision', decision);
-      checkStatus(item, decision);
-      if (queue?.form) await checkDecision(ctx, queue, queue.form, decision);
+      await fitTicket(ctx, item, queue, decision);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       found.set(entry, error);

@@ -1,6 +1,6 @@
 import type { ShownTicket } from '../../contract/items.ts';
 import type { QueueRow } from '../../db/statements.ts';
-import { checkDecision } from '../items/forms.ts';
+import { checkDecision, formQueueOf } from '../items/forms.ts';
 import { type Context, perContext } from '../shared/context.ts';
 
 const MOST_LEASES = 20_000;
@@ -22,8 +22,8 @@ function keep<T>(all: Map<string, T>, key: string, value: T, most: number): void
   all.set(key, value);
 }
 
-export const noteLease = (ctx: Context, { lease_id, queue, look }: ShownTicket): void => {
-  if (lease_id !== null) keep(known(ctx).queues, lease_id, look?.queue ?? queue, MOST_LEASES);
+export const noteLease = (ctx: Context, item: ShownTicket): void => {
+  if (item.lease_id !== null) keep(known(ctx).queues, item.lease_id, formQueueOf(item), MOST_LEASES);
 };
 
 export const noteSettings = (ctx: Context, queue: QueueRow | undefined): void => {

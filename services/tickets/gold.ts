@@ -1,6 +1,6 @@
 import type { PutGoldTickets } from '../../contract/gold.ts';
 import type { Item } from '../../contract/items.ts';
-import { checkDecision } from '../items/forms.ts';
+import { fitForm } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import type { Context } from '../shared/context.ts';
@@ -13,7 +13,7 @@ import { Problem } from '../shared/problems.ts';
  */
 export async function put(ctx: Context, name: string, tickets: PutGoldTickets['tickets']): Promise<void> {
   const queue = await queues.find(ctx, 'ticket', name);
-  for (const { answer } of tickets) if (queue.form) await checkDecision(ctx, queue, queue.form, answer);
+  for (const { answer } of tickets) await fitForm(ctx, queue, answer);
   await ctx.db.run('put_gold', { queue: name, tickets });
   ctx.wakeAll(`ticket/${name}`);
 }

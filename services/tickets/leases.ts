@@ -116,6 +116,12 @@ export async function findAttempted({ db }: Context, id: string, token: string |
   return token === null ? found : asWaiting(found);
 }
 
+/** Why nothing can be done to a ticket by a call that names no lease. */
+export function refusal(item: Item): Problem {
+  const { code, detail, ...fields } = refusalOf({ ...item, named_holder: null, named_ended_at: null, named_why: null });
+  return new Problem(code, detail, fields);
+}
+
 /**
  * The problem to answer with. A former holder's late attempt is also recorded in the ticket's events, once (S0.7).
  * @param subject a reviewer, who is not told who holds it now; null: any caller

@@ -1,7 +1,7 @@
 import type { Item } from '../../contract/items.ts';
 import { only } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
-import { checkDecision, checkStatus } from '../items/forms.ts';
+import { fitTicket, formQueueOf } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import * as rules from '../items/rules.ts';
@@ -53,9 +53,7 @@ export async function ask(ctx: Context, id: string, { cause, decision, ...how }:
 async function checkOverturn(ctx: Context, id: string, decision: unknown): Promise<void> {
   const item = await items.get(ctx, 'ticket', id);
   if (!item) return;
-  checkStatus(item, decision);
-  const queue = await queues.get(ctx, 'ticket', item.look?.queue ?? item.queue);
-  if (queue?.form) await checkDecision(ctx, queue, queue.form, decision);
+  await fitTicket(ctx, item, await queues.get(ctx, 'ticket', formQueueOf(item)), decision);
 }
 
 const openLook = ({ look }: Item) => look?.looks?.find(({ outcome }) => outcome === null);

@@ -3,16 +3,16 @@ import type { Assist, NewSuggestion } from '../../contract/suggestions.ts';
 import { decideSuggested } from '../../db/items.ts';
 import type { ParamsOf, RowOf } from '../../db/pool.ts';
 import type { QueueRow, SuggestionRow } from '../../db/statements.ts';
-import { refusalOf } from '../../domain/refusals.ts';
 import { isItem, isMarked } from '../../runtime/commits.ts';
 import type { Gone } from '../../runtime/waiting.ts';
-import { checkDecision } from '../items/forms.ts';
+import { checkDecision, fitForm, fitTicket } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { erased, found, Problem } from '../shared/problems.ts';
 import { contentHash, newToken } from '../shared/tokens.ts';
-import { changed, fitForm } from './decisions.ts';
+import { changed } from './decisions.ts';
+import { refusal } from './leases.ts';
 
 /** Tickets that one round looks at. */
 const BATCH = 250;
@@ -88,16 +88,15 @@ type Said = Omit<ParamsOf<'add_suggestion'>, 'formVersion' | 'version'>;
 
 async function addTo(ctx: Context, item: Item, said: Said, decision: unknown, version?: number) {
   if (item.erased) throw erased(`ticket ${item.id}`);
-  if (item.ended_at !== null) throw notOpen(item);
+  if (item.ended_at !== null) throw refusal(item);
   if (version !== undefined && item.content_version !== null && item.content_version > version) throw changed(item);
-  const formVersion = await fitForm(ctx, item, await queues.get(ctx, 'ticket', item.queue), decision);
+  const formVersion = await fitTicket(ctx, item, await queues.get(ctx, 'ticket', item.queue), decision);
   return (await ctx.db.run('add_suggestion', { ...said, formVersion, version }))[0];
 }
 
 async function addToGold(ctx: Context, queue: QueueRow | undefined, said: Said, decision: unknown) {
   if (!queue) return undefined;
-  if (queue.form) await checkDecision(ctx, queue, queue.form, decision);
-  const formVersion = queue.form ? queue.settings_version : null;
+  const formVersion = await fitForm(ctx, queue, decision);
   return (await ctx.db.run('add_gold_suggestion', { ...said, queue: queue.name, formVersion }))[0];
 }
 
@@ -105,11 +104,6 @@ function sameSuggestion(row: SuggestionRow, id: string, hash: string): Suggestio
   if (row.hash.length === 0) throw erased(`ticket ${id}`);
   if (Buffer.from(row.hash).toString('hex') === hash) return row;
   throw new Problem('id_conflict', `model ${row.model} has suggested something else for ticket ${id}`);
-}
-
-function notOpen(item: Item): Problem {
-  const { code, detail, ...fields } = refusalOf({ ...item, named_holder: null, named_ended_at: null, named_why: null });
-  return new Problem(code, detail, fields);
 }
 
 interface WorkList {
