@@ -3,8 +3,10 @@
 -- name: put_gold
 -- Replaces a queue's gold, all of it. What is changed begins anew; what stays is as it was.
 with wanted as materialized (
-  select * from json_to_recordset(:tickets::json)
-    as x (id text, body json, answer json, subject text, priority bigint, requires text[])
+  -- JSON's null is a body and an answer as any
+  select id, coalesce(body, 'null') as body, coalesce(answer, 'null') as answer, subject, priority, requires
+    from json_to_recordset(:tickets::json)
+      as x (id text, body json, answer json, subject text, priority bigint, requires text[])
 ), unsaid as (
   delete from suggestion s using gold g
    where g.queue = :queue and s.item_id = '/' || g.id

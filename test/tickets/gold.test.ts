@@ -149,6 +149,11 @@ test('B.2 only an answer that the form takes is gold, and an erased person is no
     ).status,
   ).toBe(422);
   expect((await putGold('nowhere', [])).status).toBe(404);
+  // null is a body and an answer as any
+  expect((await putGold('null-gold', [{ id: 'n', body: null, answer: null }])).body.code).toBe('not_found');
+  await configure('null-gold', {});
+  expect((await putGold('null-gold', [{ id: 'n', body: null, answer: null }])).status).toBe(200);
+  expect(await goldOf('null-gold')).toMatchObject([{ body: null, answer: null }]);
   expect((await (await keyed('supervisor')).put('/v1/queues/formed/gold', { tickets: [] })).status).toBe(403);
   await goldQueue('persons', 1);
   await decide(await claimOne('persons', 'zoltan-the-great'), 'x');
