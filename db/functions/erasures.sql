@@ -8,23 +8,19 @@ create or replace function add_erasure(p_id text, p_kind text, p_item_id text, p
 returns setof erasure language plpgsql as $$
 declare
   v_erased boolean := erased_of(p_kind, p_item_id);
-  v_made text;
 begin
   if v_erased is null then return; end if;
-  if not v_erased then
+  -- what was erased with another, or by an earlier release, has none of its own
+  if not v_erased or not exists (select from erasure where kind = p_kind and item_id = p_item_id) then
     insert into erasure (id, kind, item_id, reason, actor) values (p_id, p_kind, p_item_id, p_reason, p_actor)
-    on conflict (kind, item_id) where state = 'running' do update set kind = excluded.kind returning id into v_made;
+    on conflict (kind, item_id) where state = 'running' do update set kind = excluded.kind;
     -- one that was under way may have been done since
-    if v_made = p_id and erased_of(p_kind, p_item_id) then delete from erasure where id = p_id; v_made := null; end if;
+    if not v_erased and erased_of(p_kind, p_item_id) then
+      delete from erasure n where n.id = p_id and exists (
+        select from erasure o where o.kind = p_kind and o.item_id = p_item_id and o.id <> p_id);
+    end if;
   end if;
-  return query select * from erasure
-    where id = v_made or v_made is null and kind = p_kind and item_id = p_item_id order by seq desc limit 1;
-  if not found then
-    -- erased with another, or by an earlier release
-    return query insert into erasure (id, kind, item_id, reason, actor)
-      values (p_id, p_kind, p_item_id, p_reason, p_actor)
-      on conflict (kind, item_id) where state = 'running' do update set kind = excluded.kind returning *;
-  end if;
+  return query select * from erasure where kind = p_kind and item_id = p_item_id order by seq desc limit 1;
 end $$;
 
 -- Whether an item has been erased; null: there is none.

@@ -171,15 +171,20 @@ create or replace function standing_decision(o item) returns json language sql i
   select coalesce((o.look #> '{standing,decision}')::json, o.result)
 $$;
 
+-- The steps of a JSON pointer.
+create or replace function pointer_path(p_pointer text) returns text[] language sql immutable parallel safe as $$
+  select array(select replace(replace(step, '~1', '/'), '~0', '~')
+                 from unnest((string_to_array(p_pointer, '/'))[2:]) with ordinality as s (step, no) order by no)
+$$;
+
 -- What is compared of a decision: its values at these JSON pointers; null: the whole.
 create or replace function compared(p_pointers jsonb, p_decision json) returns jsonb language sql immutable as $$
-  select jsonb_agg(case when d.value #> path is null then '[]' else jsonb_build_array(d.value #> path) end order by no)
+  select jsonb_agg(case when d.value #> p.path is null then '[]' else jsonb_build_array(d.value #> p.path) end
+                   order by p.no)
     from (select p_decision::jsonb as value) d, (
-    select s.no, array(
-             select replace(replace(part, '~1', '/'), '~0', '~')
-               from unnest((string_to_array(pointer, '/'))[2:]) with ordinality as p (part, nth) order by nth) as path
+    select no, pointer_path(pointer) as path
       from jsonb_array_elements_text(case jsonb_typeof(p_pointers) when 'array' then p_pointers else '[""]' end)
-             with ordinality as s (pointer, no)) paths
+             with ordinality as s (pointer, no)) p
 $$;
 
 create or replace function same_decision(p_pointers jsonb, p_one json, p_other json) returns boolean

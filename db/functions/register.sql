@@ -182,8 +182,7 @@ end $$;
 create or replace function category_in(p_body json, p_pointer text) returns text
 language plpgsql immutable strict parallel safe as $$
 declare
-  v_path text[] := array(select replace(replace(step, '~1', '/'), '~0', '~')
-                           from unnest((string_to_array(p_pointer, '/'))[2:]) step);
+  v_path text[] := pointer_path(p_pointer);
 begin
   return case when json_typeof(p_body #> v_path) = 'string' and p_body #>> v_path ~ '^[^[:cntrl:]]{1,200}$'
               then p_body #>> v_path end;
