@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NewName } from '../../contract/names.ts';
-import type { QueueSettings } from '../../contract/queues.ts';
+import { NO_GOLD, NO_LOOKS, type QueueSettings } from '../../contract/queues.ts';
 import type { Kind } from '../../contract/snapshot.ts';
 import { NO_MODELS } from '../../contract/suggestions.ts';
 import { only, type RowOf } from '../../db/pool.ts';
@@ -91,15 +91,21 @@ export async function put(ctx: Context, name: string, settings: QueueSettings): 
   await checkSettings(ctx, name, settings);
   await checkSecond(ctx, name, settings);
   const levelSeconds = settings.ageing?.secondsPerLevel;
-  const { share, idPrefix } = settings.gold;
-  const gold = share === 0 && idPrefix === null ? undefined : settings.gold;
-  const assist = isDeepStrictEqual(settings.assist, NO_MODELS) ? null : settings.assist;
-  const row = { ...settings, gold, assist, callback: ctx.secrets.seal(settings.callback) };
+  const { gold, second, assist } = settings;
+  const checks = {
+    gold: unless(NO_GOLD, gold),
+    second: unless(NO_LOOKS, second),
+    assist: unless(NO_MODELS, assist),
+  };
+  const row = { ...settings, ...checks, callback: ctx.secrets.seal(settings.callback) };
   const queue = only(await ctx.db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...row }));
   if (queue.refresh_pending) await refresh(ctx, 'ticket', name);
   if (queue.assist) ctx.wakeAll(`assist/${name}`);
   return queue;
 }
+
+/** A setting as claims and decisions read it: none at all where it says what they do anyway. */
+const unless = <T>(none: T, setting: T): T | null => (isDeepStrictEqual(setting, none) ? null : setting);
 
 /** @throws Problem 422 where looks would wait in a queue that does not exist */
 async function checkSecond(ctx: Context, name: string, { second: { queue = name } }: QueueSettings): Promise<void> {
