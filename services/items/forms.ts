@@ -100,7 +100,7 @@ export function fitTicket(ctx: Context, item: Item, queue: QueueRow | undefined,
 }
 
 /** @throws Problem 422 when the decision is to go into a review and holds no status */
-export function checkStatus({ callback }: Item, decision: unknown): void {
+function checkStatus({ callback }: Item, decision: unknown): void {
   if (callback && 'review' in callback && statusOf(decision) === undefined)
     throw invalid('decision.status', 'must be an integer of 32 bits, because the decision goes into a review');
 }
