@@ -65,21 +65,23 @@ export const NewCases = z.strictObject({ cases: z.array(NewCase).min(1).max(1000
 
 export const ClaimCase = z.strictObject({ juror: Name.optional() }).openapi('ClaimCase');
 
-const ClaimReasons = z.object(
-  counts('noVotesLeft', 'voted', 'party', 'windowFull', 'notEligible', 'fatigue', 'skipped', 'assigned', 'none'),
-);
+const CaseReasons = z
+  .object(
+    counts('noVotesLeft', 'voted', 'party', 'windowFull', 'notEligible', 'fatigue', 'skipped', 'assigned', 'none'),
+  )
+  .openapi('CaseReasons');
 
 export const ClaimCaseAnswer = z
   .object({
     case: orNull(Case),
     lease: z.object({ token: z.string(), expiresAt: z.string() }).nullable(),
     resumed: z.boolean(),
-    reasons: ClaimReasons.nullable(),
+    reasons: orNull(CaseReasons),
   })
   .openapi('ClaimCaseAnswer');
 
 export const ExplainCase = z.strictObject({ juror: Name.optional(), case: AnyId.optional() }).openapi('ExplainCase');
-export const ExplainCaseAnswer = z.union([z.object({ reasons: ClaimReasons }), Offer]).openapi('ExplainCaseAnswer');
+export const ExplainCaseAnswer = z.union([z.object({ reasons: CaseReasons }), Offer]).openapi('ExplainCaseAnswer');
 
 export const CastVote = z.strictObject({ token: Token, option: Option, comment: Text.optional() }).openapi('CastVote');
 export const CastVoteAnswer = z.object({ counted: z.boolean(), case: Case }).openapi('CastVoteAnswer');

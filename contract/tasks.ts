@@ -184,12 +184,14 @@ const Excluded = z
   .regex(/^[A-Za-z0-9._:~@-]{1,200}(\/[0-9TZ:.-]{1,40})?$/, 'must be a task id, or id/occurrence');
 const Pull = { exclude: z.array(Excluded).max(1000).default([]), waitSeconds: WaitSeconds };
 export const NextTask = z.strictObject(Pull).openapi('NextTask');
-const PullReasons = z.object({
-  ...counts('excluded', 'done', 'taken'),
-  passed: z.number().int().openapi({ description: 'Began before the occurrence that the user completed last' }),
-  tooOld: z.number().int().openapi({ description: 'Older than the look-back for this user, or missed by all' }),
-  notYet: z.number().int(),
-});
+const TaskReasons = z
+  .object({
+    ...counts('excluded', 'done', 'taken'),
+    passed: z.number().int().openapi({ description: 'Began before the occurrence that the user completed last' }),
+    tooOld: z.number().int().openapi({ description: 'Older than the look-back for this user, or missed by all' }),
+    notYet: z.number().int(),
+  })
+  .openapi('TaskReasons');
 export const NextTaskAnswer = z
   .object({
     task: z
@@ -198,11 +200,11 @@ export const NextTaskAnswer = z
     logId: z.string().nullable(),
     redo: z.boolean(),
     nextAt: z.string().nullable(),
-    reasons: PullReasons.nullable(),
+    reasons: orNull(TaskReasons),
   })
   .openapi('NextTaskAnswer');
 export const ExplainTask = z.strictObject({ task: AnyId.optional() }).openapi('ExplainTask');
-export const ExplainTaskAnswer = z.union([z.object({ reasons: PullReasons }), Offer]).openapi('ExplainTaskAnswer');
+export const ExplainTaskAnswer = z.union([z.object({ reasons: TaskReasons }), Offer]).openapi('ExplainTaskAnswer');
 export const CompleteTask = z
   .strictObject({
     logId: z.string().min(1).max(200),

@@ -10,7 +10,9 @@ const { api } = await startTestSystem();
 const queue = async (name: string) => (await api.get(`/v1/queues/${name}`)).body;
 
 const save = async (page: Page) => {
+  const saved = page.waitForResponse((answer) => answer.request().method() === 'PUT' && answer.ok());
   await press(page, 'Save settings');
+  await saved;
   await sees(page, 'Saved.');
 };
 

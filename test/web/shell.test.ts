@@ -119,26 +119,18 @@ const CALLS = [
   ['Tickets', 'claimTickets', '200'],
 ] as const;
 
-/** Swagger UI draws the whole document before anything can be clicked, and again after each answer. */
-const PATIENCE = 180_000;
-
-test(
-  'S0.9 "Execute" works as it is filled in',
-  async () => {
-    const page = await browser.open(`${api.url}/docs`);
-    page.setDefaultTimeout(PATIENCE / 2);
-    for (const [tag, operation, status] of CALLS) {
-      const section = page.locator(`#operations-${tag}-${operation}`);
-      await section.locator('.opblock-summary').click();
-      await press(section, 'Try it out', 'Execute');
-      const answered = section.locator('.live-responses-table .response .response-col_status').first();
-      await answered.waitFor();
-      expect((await answered.textContent())?.trim().slice(0, 3), operation).toBe(status);
-    }
-    await eventually(async () => (await api.get('/v1/tickets/report-17')).body.state === 'held');
-  },
-  PATIENCE,
-);
+test('S0.9 "Execute" works as it is filled in', async () => {
+  for (const [tag, operation, status] of CALLS) {
+    // by its link, which opens it: what is out of sight is not drawn
+    const page = await browser.open(`${api.url}/docs#/${tag}/${operation}`);
+    const section = page.locator(`#operations-${tag}-${operation}`);
+    await press(section, 'Try it out', 'Execute');
+    const answered = section.locator('.live-responses-table .response .response-col_status').first();
+    await answered.waitFor();
+    expect((await answered.textContent())?.trim().slice(0, 3), operation).toBe(status);
+  }
+  await eventually(async () => (await api.get('/v1/tickets/report-17')).body.state === 'held');
+});
 
 const ROUNDS = 7;
 /** How many times longer than until the same page without its scripts, which is empty, until the overview can be used. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId } from 'preact/hooks';
+import { useId, useLayoutEffect } from 'preact/hooks';
 import { session } from '../api/session.ts';
 import { texts } from '../texts/texts.ts';
 
@@ -14,7 +14,8 @@ interface Props {
 
 /** A page's heading and content. The heading takes the focus when someone comes to the page (web/shell/focus.ts). */
 export function Page({ title, mark = '', actions, children }: Props) {
-  useEffect(() => {
+  // with the heading, not a frame later: a screen reader that follows it reads the title, too
+  useLayoutEffect(() => {
     document.title = `${mark} ${title} · Docket`.trim();
   }, [title, mark]);
   return (
