@@ -41,6 +41,7 @@ export * from './tasks/tasks.ts';
 export * from './tasks/templates.ts';
 export * from './tickets/add.ts';
 export * from './tickets/claim.ts';
+export * from './tickets/context.ts';
 export * from './tickets/decide.ts';
 export * from './tickets/dispute.ts';
 export * from './tickets/drafts.ts';

@@ -3,7 +3,7 @@ import { Callback, ShownCallback } from './callbacks.ts';
 import { counts, orNull, Page, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
 import { GoldSettings } from './gold.ts';
 import { Second } from './looks.ts';
-import { AnyId } from './names.ts';
+import { AnyId, AnyName } from './names.ts';
 import { Assist, NO_MODELS } from './suggestions.ts';
 
 const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
@@ -66,6 +66,14 @@ const QueueSettings = z
     sync: z.enum(['subject']).nullable().default(null).openapi({
       description: 'subject: a decision decides the other open tickets of its subject in the queue',
     }),
+    highlight: z.array(z.string().min(1).max(100)).max(200).default([]).openapi({
+      description: 'Words that the desk marks in the content',
+    }),
+    guidelines: z
+      .record(AnyName, z.string().min(1).max(20_000))
+      .refine((all) => Object.keys(all).length <= 50, 'may have 50 texts at most')
+      .default({})
+      .openapi({ description: "Texts in Markdown, by the names by which the form's `x-guideline` refers to them" }),
     second: Second.default(NO_LOOKS),
     gold: GoldSettings.default(NO_GOLD),
     registered: z.boolean().default(false).openapi({
@@ -121,7 +129,8 @@ export const Queue = z
     createdAt: z.string(),
     updatedAt: z.string(),
     warnings: z.array(z.string()).optional().openapi({
-      description: 'Only in the answer to PUT, if there are any: rules over fields that tickets do not have',
+      description:
+        'Only in the answer to PUT, if there are any: rules over fields that tickets do not have, guidelines that the form names and the queue lacks',
     }),
   })
   .openapi('Queue');

@@ -175,6 +175,13 @@ export const PutDraft = z.strictObject({ token: Token, draft: Json }).openapi('P
 export const DraftFilter = z.object({ reviewer: AnyName.optional() });
 export const Draft = z.object({ draft: Json, at: z.string() }).openapi('Draft');
 
+export const TicketContext = z
+  .object({
+    ...counts('open', 'decided'),
+    last: z.array(z.object({ decision: Json, at: z.string() })).openapi({ description: 'The five latest decisions' }),
+  })
+  .openapi('TicketContext', { description: 'Of the thousand latest other tickets of the subject' });
+
 export const Renew = z.strictObject({ token: Token }).openapi('Renew');
 export const Release = z
   .strictObject({

@@ -62,6 +62,7 @@ export interface Columns {
   'queue.rules': Rule[];
   'queue.second': Second;
   'queue.gold': GoldSettings;
+  'queue.desk': Pick<QueueSettings, 'highlight' | 'guidelines'>;
   'queue.sync': 'subject';
   'queue.lease': QueueSettings['lease'];
   'queue.push': PushTarget;
@@ -96,6 +97,7 @@ export interface Columns {
   'claim_from.*': ShownTicket;
   'claim_cases.*': Claimed | { outcome: null; id: string };
   'claim_next.*': ShownTicket;
+  'subject_context.last': { decision: unknown; at: string }[];
   'settle_items.*': ShownTicket;
   'settle_next.*': ShownTicket;
   'complete_tasks.*': Completed | Advanced;

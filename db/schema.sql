@@ -432,6 +432,7 @@ CREATE INDEX item_capacity ON public.item USING btree (queue, rank, seq) WHERE (
 CREATE INDEX item_decided_by ON public.item USING btree (queue, ended_by, created_at, seq) WHERE ((kind = 'ticket'::text) AND (state = 'settled'::text));
 CREATE INDEX item_delayed ON public.item USING btree (queue, kind, available_at) WHERE (state = 'delayed'::text);
 CREATE INDEX item_delivery_pending ON public.item USING btree (kind, id) WHERE delivery_pending;
+CREATE INDEX item_drawn ON public.item USING btree (queue) WHERE ((look ? 'drawn'::text) AND (ended_at IS NULL));
 CREATE INDEX item_due ON public.item USING btree (queue, kind, COALESCE(wake_at, 'infinity'::timestamp with time zone)) WHERE (COALESCE(wake_at, 'infinity'::timestamp with time zone) <> 'infinity'::timestamp with time zone);
 CREATE INDEX item_ended ON public.item USING brin (ended_at) WITH (pages_per_range='16', autosummarize='on') WHERE (ended_at IS NOT NULL);
 CREATE INDEX item_for ON public.item USING btree (queue, for_person) WHERE ((for_person IS NOT NULL) AND (state = 'ready'::text));
@@ -705,6 +706,7 @@ create table queue (
   adaptive_seconds     double precision,
   assist               jsonb,
   gold                 jsonb,
+  desk                 jsonb,
   constraint queue_pkey PRIMARY KEY (kind, name),
   constraint queue_adaptive_seconds_check CHECK ((adaptive_seconds > (0)::double precision)),
   constraint queue_deadline_seconds_check CHECK ((deadline_seconds >= (0)::double precision)),
@@ -729,6 +731,7 @@ comment on column queue.service_seconds is 'tickets: the target from the first a
 comment on column queue.adaptive_seconds is 'length of a lease now, by what decisions have taken; null: lease_seconds, as too few are known, or it is fixed';
 comment on column queue.assist is 'mode, minConfidence, share; null: models have never had a part in it';
 comment on column queue.gold is 'at what share gold is handed out; null: at none, and no copy is open';
+comment on column queue.desk is 'what the desk alone reads: highlight, guidelines; null: neither';
 
 create table reconciliation (
   one                  boolean default true not null,

@@ -266,6 +266,7 @@ export interface QueueRow {
   adaptive_seconds: number | null;
   assist: Columns['queue.assist'] | null;
   gold: Columns['queue.gold'] | null;
+  desk: Columns['queue.desk'] | null;
 }
 
 export interface ReviewRow {
@@ -602,7 +603,7 @@ export interface Statements {
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
   list_queues: { params: { kind: string; before?: number | null; limit: number }; row: QueueRow };
   delete_queue: { params: { kind: string; name: string }; row: { outcome: Columns['delete_queue.outcome'] } };
-  put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown; sync?: string | null; second?: unknown; gold?: unknown; serviceSeconds?: number | null; lease?: string | null; registered?: boolean | null; categoryFrom?: string | null; assist?: unknown }; row: QueueRow };
+  put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown; sync?: string | null; second?: unknown; gold?: unknown; serviceSeconds?: number | null; lease?: string | null; registered?: boolean | null; categoryFrom?: string | null; desk?: unknown; assist?: unknown }; row: QueueRow };
   pause_queue: { params: { paused: boolean; kind: string; name: string }; row: QueueRow };
   take_refresh: { params: {}; row: { kind: Columns['queue.kind']; name: string } };
   refresh_items: { params: { kind: string; name: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: { created_at: string; seq: number; due: string[]; ruled: string[] }; moves: 'unseen' };
@@ -705,6 +706,7 @@ export interface Statements {
   lock_subjects: { params: { ids: (string | null)[] }; row: { locked: boolean } };
   sync_subjects: { params: { ids: (string | null)[] }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null }, Columns['sync_subjects.*']>; moves: true };
   count_synced: { params: { subject: string; id: string }; row: { n: number } };
+  subject_context: { params: { id: string; queues?: (string | null)[] | null }; row: { open: number; decided: number; last: Columns['subject_context.last'] } };
   open_of_subject: { params: { subject: string; afterQueue: string; afterSeq: number; queue?: string | null; states: (string | null)[]; createdBefore?: Date | string | null; priorityBelow?: number | null; limit: number }; row: { id: string; queue: string; seq: number } };
   add_suggestion: { params: { id: string; model: string; decision: string; confidence: number; reasons?: string | null; hash: string; formVersion?: number | null; version?: number | null }; row: SuggestionRow };
   queue_of_gold: { params: { id: string }; row: QueueRow };

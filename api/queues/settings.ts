@@ -5,7 +5,6 @@ import { NO_MODELS } from '../../contract/suggestions.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
-import { warningsOf } from '../../services/items/rules.ts';
 import { checkCallback } from '../../services/shared/callbacks.ts';
 import type { Api } from '../api.ts';
 import { boundTo, type Caller } from '../auth.ts';
@@ -23,6 +22,7 @@ const view = (api: Api, queue: QueueRow, caller: Caller) => ({
   second: queue.second ?? NO_LOOKS,
   gold: queue.gold ?? NO_GOLD,
   assist: queue.assist ?? NO_MODELS,
+  ...(queue.desk ?? queues.BARE_DESK),
 });
 
 export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
@@ -36,7 +36,7 @@ export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
     checkCallback(api.ctx, 'callback', settings.callback);
     if (dryRun) return ok(await queues.dryRun(ctx, name, settings));
     const queue = view(api, await queues.put(ctx, name, settings), caller);
-    const warnings = warningsOf(settings.rules);
+    const warnings = queues.warningsOf(settings);
     return ok({ ...queue, ...(warnings.length > 0 && { warnings }) });
   },
 });

@@ -44,6 +44,12 @@ create or replace function look_entry(p_id text, p_cause text) returns jsonb lan
                             'asked', '[]'::jsonb)
 $$;
 
+-- Whether a look was drawn of a decision of this person's. What they decide as gold is never drawn, so where there is
+-- gold no figure that they are shown may count it.
+create or replace function is_own_draw(p_look jsonb, p_names text[]) returns boolean language sql immutable as $$
+  select p_look ? 'drawn' and p_look -> 'deciders' ?| p_names
+$$;
+
 -- An id like those that the server gives to what is added without one.
 create or replace function new_id(p_at timestamptz default clock_timestamp()) returns text
 language plpgsql volatile as $$
@@ -86,7 +92,9 @@ begin
          item_wake('ready', t.now, null, t.deadline_at, least(t.escalates_at, t.overdue_at)), 1, 'created', p_actor,
          json_build_object('queue', q.name, 'priority', p.priority, 'of', o.id, 'cause', p_cause), t.now,
          jsonb_build_object('of', jsonb_build_object('id', o.id, 'cause', p_cause), 'queue', o.queue,
-                            'deciders', to_jsonb(v_deciders)), o.category, o.category is not null
+                            'deciders', to_jsonb(v_deciders))
+           || case p_actor when 'system' then '{"drawn": true}' else '{}' end::jsonb,
+         o.category, o.category is not null
     from (select coalesce(p_priority, o.priority) as priority) p
    cross join (
      select n.now, n.now + make_interval(secs => q.deadline_seconds) as deadline_at,

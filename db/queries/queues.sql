@@ -19,7 +19,7 @@ select delete_queue(:kind, :name) as outcome;
 
 -- columns: queue_settings
 lease_seconds, level_seconds, escalations, reclaimed_first, max_held, max_attempts, deadline_seconds, callback, form,
-rules, sync, second, gold, service_seconds, lease, registered, category_from
+rules, sync, second, gold, service_seconds, lease, registered, category_from, desk
 
 -- name: put_queue
 -- Replaces all settings. refresh_pending says that open items must be recomputed (ageing, escalations,
@@ -28,7 +28,7 @@ insert into queue as q (kind, name, {queue_settings}, assist)
 values (:kind, :name, :leaseSeconds, :levelSeconds?, :escalations::jsonb, :reclaimedFirst, :maxHeld,
         :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb, :sync?,
         :second?::jsonb, coalesce(:gold?::jsonb, gold_of_open(:name)), :serviceSeconds?, coalesce(:lease?, 'fixed'),
-        coalesce(:registered?::boolean, false), :categoryFrom?, :assist?::jsonb)
+        coalesce(:registered?::boolean, false), :categoryFrom?, :desk?::jsonb, :assist?::jsonb)
 on conflict (kind, name) do update
    set ({queue_settings}) = ({excluded.queue_settings}),
        adaptive_seconds = case when (q.lease, q.lease_seconds) = (excluded.lease, excluded.lease_seconds)
@@ -130,7 +130,8 @@ select q.name,
 
 -- name: own_gold
 -- not null: counts, claims_per_minute
--- What a queue's stats have beside its tickets for one person: their copies, and the gold that is still to come.
+-- What a queue's stats have beside its tickets for one person: their copies, the gold that is still to come, and without
+-- the looks that were drawn of their decisions.
 with own as materialized (select * from own_copies(:queue, :person)),
 line as materialized (
   select e.type, e.at from gold_copy c join event e on e.kind = 'ticket' and e.item_id = c.id
@@ -141,7 +142,10 @@ select (select json_object_agg(s.what, s.n) from (
            select state as what, count(*) as n from own group by state
            union all select 'lease_expired', count(*) from line where type = 'reclaimed'
            union all select 'ready', count(*) from gold_left(:queue, :person), queue
-                      where kind = 'ticket' and name = :queue and gold -> 'share' > '0') c group by what) s) as counts,
+                      where kind = 'ticket' and name = :queue and gold -> 'share' > '0'
+           union all select state, -count(*) from item
+                      where queue = :queue and look ? 'drawn' and ended_at is null
+                        and is_own_draw(look, (select known_as(:person))) group by state) c group by what) s) as counts,
        (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
           from own where state = 'ready') as oldest_waiting_seconds,
        (select count(*)::integer from line
@@ -167,6 +171,7 @@ select a.queue, r.* from me cross join unnest(:queues::text[]) as a (queue) cros
       from item i
      cross join lateral (select i.event_seq > 1 and was_handed(i.id, me.names) as handed) h
      where kind = :kind and queue = a.queue and state = 'ready' and not is_gold(i.look)
+       and not (is_own_draw(i.look, me.names) is true and exists (select from q where gold is not null))
      union all
      select exclude, skipped, requires, null, null, false, false from own where state = 'ready'
      union all

@@ -12,6 +12,27 @@ select {published}, settled_token from sync_subjects(:ids);
 -- not null: n
 select count(*)::integer as n from item where subject = :subject and synced_with = :id;
 
+-- name: subject_context
+-- not null: open, decided, last
+-- What is known of a ticket's subject beside it, in these queues or in all, from the thousand latest others (S4.9). A
+-- second look is shown nothing of what it is about and of its other looks, and nobody what may tell gold: copies of
+-- others, and looks that were drawn of their own decisions.
+with other as materialized (
+  select o.state, o.ended_at, o.result
+    from (select id, subject, look, known_as(holder) as names from item where kind = 'ticket' and id = :id) i
+    join item o on o.subject = i.subject and o.id <> i.id and o.id is distinct from i.look #>> '{of,id}'
+   where not o.erased
+     and (:queues?::text[] is null or exists (
+       select from unnest(:queues) q where o.queue = q or q like '%*' and starts_with(o.queue, rtrim(q, '*'))))
+     and (o.look #>> '{of,id}' = i.look #>> '{of,id}') is not true and is_own_draw(o.look, i.names) is not true
+     and (not is_gold(o.look) or i.names && array[o.holder, o.ended_by])
+   order by o.created_at desc, o.seq desc limit 1000)
+select count(*) filter (where ended_at is null)::integer as open,
+       count(*) filter (where state = 'settled')::integer as decided,
+       (select coalesce(json_agg(json_build_object('decision', result, 'at', ended_at)), '[]') from (
+          select result, ended_at from other where state = 'settled' order by ended_at desc limit 5) s) as last
+  from other;
+
 -- name: open_of_subject
 -- One batch of a bulk call: open tickets of a subject in these states, behind the row (:afterQueue, :afterSeq).
 select id, queue, seq from item

@@ -55,6 +55,15 @@ function comparesAll(schema: unknown): boolean {
   );
 }
 
+/** The guidelines that a form names, each once. */
+export function guidelinesOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const named = Object.entries(schema).flatMap(([key, value]) =>
+    key === 'x-guideline' && typeof value === 'string' ? [value] : guidelinesOf(value),
+  );
+  return [...new Set(named)];
+}
+
 type Checked = Pick<QueueRow, 'name' | 'settings_version'>;
 
 /** Whose checks these are: a queue has a new budget with each change of its settings. */

@@ -7,7 +7,7 @@ import { only, type RowOf } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { found, invalid, Problem } from '../shared/problems.ts';
-import { checkSettings } from './forms.ts';
+import { checkSettings, guidelinesOf } from './forms.ts';
 import { tickThrough } from './items.ts';
 import * as rules from './rules.ts';
 import { watching } from './watching.ts';
@@ -25,6 +25,9 @@ const missing = (kind: Named, name: string) => `there is no ${NOUNS[kind].queue}
 const MOST_KNOWN = 10_000;
 /** Items whose rank, deadline and wake time one statement computes again. */
 const REFRESH_BATCH = 2_000;
+
+/** What the desk shows of a queue that says nothing of it. */
+export const BARE_DESK = { highlight: [] as string[], guidelines: {} as Record<string, string> };
 
 /** The queues that this process has made sure of, and those whose statement is under way, as `kind/name`. */
 const ensured = perContext(() => ({ known: new Set<string>(), underWay: new Map<string, Promise<void>>() }));
@@ -91,11 +94,12 @@ export async function put(ctx: Context, name: string, settings: QueueSettings): 
   await checkSettings(ctx, name, settings);
   await checkSecond(ctx, name, settings);
   const levelSeconds = settings.ageing?.secondsPerLevel;
-  const { gold, second, assist } = settings;
+  const { gold, second, assist, highlight, guidelines } = settings;
   const checks = {
     gold: unless(NO_GOLD, gold),
     second: unless(NO_LOOKS, second),
     assist: unless(NO_MODELS, assist),
+    desk: unless(BARE_DESK, { highlight, guidelines }),
   };
   const row = { ...settings, ...checks, callback: ctx.secrets.seal(settings.callback) };
   const queue = only(await ctx.db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...row }));
@@ -113,11 +117,19 @@ async function checkSecond(ctx: Context, name: string, { second: { queue = name 
 }
 
 /** What these settings would change of open tickets. @throws Problem 422 as `put` does */
-export async function dryRun(ctx: Context, name: string, settings: QueueSettings): Promise<rules.Forecast> {
+export async function dryRun(ctx: Context, name: string, settings: QueueSettings) {
   await checkSettings(ctx, name, settings);
   await checkSecond(ctx, name, settings);
-  return rules.wouldMove(ctx, name, settings);
+  return { ...(await rules.wouldMove(ctx, name, settings)), warnings: warningsOf(settings) };
 }
+
+/** What is probably meant otherwise in these settings. */
+export const warningsOf = ({ rules: all, form, guidelines }: QueueSettings): string[] => [
+  ...rules.warningsOf(all),
+  ...guidelinesOf(form)
+    .filter((name) => !Object.hasOwn(guidelines, name))
+    .map((name) => `the form names the guideline ${name}, which the queue does not have`),
+];
 
 /** Stops or resumes handing out tickets. @throws Problem `not_found` */
 export async function pause({ db, wakeAll }: Context, name: string, paused: boolean): Promise<QueueRow> {

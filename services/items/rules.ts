@@ -24,7 +24,6 @@ const MAX_LISTED = 100;
 export interface Forecast {
   total: number;
   wouldMove: { id: string; before: number; after: number; requires?: { before: string[]; after: string[] } }[];
-  warnings: string[];
 }
 
 /** What a queue's rules come to for one version of a ticket, as `apply_rules` reads it. */
@@ -150,7 +149,7 @@ export async function wouldMove(
       if (moves.length < MAX_LISTED) moves.push({ id: row.id, before: row.priority, after, ...requires });
     }
   }
-  return { total, wouldMove: moves, warnings: warningsOf(rules) };
+  return { total, wouldMove: moves };
 }
 
 /** What is probably meant otherwise: a condition is over a ticket, not over its body. */

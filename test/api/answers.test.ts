@@ -45,7 +45,7 @@ const call = { method: 'GET', url: 'http://localhost/v1/tickets/one?a=b', conten
 const ticket = ticketView({
   ...{ id: 'one', queue: 'q', state: 'ready', priority: 0, body: null, requires: [], exclude: [], attempts: 0 },
   ...{ version: 1, created_at: new Date(), available_at: new Date(), deadline_at: null, holder: null },
-  ...{ subject: null, synced_with: null },
+  ...{ subject: null, synced_with: null, category: null, for_person: null, for_until: null },
 } as unknown as Parameters<typeof ticketView>[0]);
 
 test('an answer that its schema does not describe does not compile, nor does an endpoint without a scope', () => {

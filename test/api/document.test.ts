@@ -51,8 +51,8 @@ describe('operations', () => {
     expect(new Set(names).size).toBe(names.length);
     expect(names.sort()).toEqual(endpoints.map((e) => e.operation).sort());
     const verbs =
-      'add|bury|cast|claim|complete|decide|decline|delete|explain|find|get|invalidate|list|open|pause|pull|put';
-    const others = 'read|redeliver|release|renew|resolve|resume|revoke|run|transfer|update';
+      'add|bury|cast|claim|complete|decide|decline|delete|dispute|explain|find|get|invalidate|list|open|pause|pull|put';
+    const others = 'read|redeliver|release|renew|resolve|resume|revoke|run|suggest|transfer|update';
     const pattern = new RegExp(`^((${verbs}|${others})([A-Z][a-z]+)+|sign(In|Out))$`);
     for (const name of names) expect(name).toMatch(pattern);
   });

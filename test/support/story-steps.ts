@@ -47,7 +47,7 @@ const tickets: Step[] = [
   ...plain('claimFromQueues'),
   { operation: 'renewTicket', refused: LOST },
   { operation: 'putTicketDraft', refused: LOST },
-  ...plain('getTicketDraft'),
+  ...plain('getTicketDraft getTicketContext'),
   ...plain('addTicketNote listTicketNotes putReviewer getReviewer listReviewers explainClaim explainWho'),
   { operation: 'deleteReviewer', before: (client) => done(client.put('/v1/reviewers/jonas', {})) },
   { operation: 'decideTicket', refused: LOST, made: ({ next }) => ({ report19: next.lease.token }) },

@@ -38,6 +38,7 @@ const CALLS: Record<string, (w: World) => Call[]> = {
   listTicketNotes: ({ id }) => [['get', `/v1/tickets/${id}/notes`]],
   putTicketDraft: ({ id, token }) => [['put', `/v1/tickets/${id}/draft`, { token, draft: 1 }]],
   getTicketDraft: ({ id }) => [['get', `/v1/tickets/${id}/draft`]],
+  getTicketContext: ({ id }) => [['get', `/v1/tickets/${id}/context`]],
   renewTicket: ({ id, token }) => [['post', `/v1/tickets/${id}/renew`, { token }]],
   decideTicket: ({ id, token }) =>
     [1, { status: 1 }, { verdict: 1 }].map((decision) => ['post', `/v1/tickets/${id}/decide`, { token, decision }]),

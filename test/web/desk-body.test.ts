@@ -6,7 +6,7 @@ import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually, repeat } from '../support/client.ts';
 import { fill, keys, press, sees } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
-import { add } from '../support/tickets.ts';
+import { add, claim, decide } from '../support/tickets.ts';
 
 /** A host of images, which notes what it is asked for. */
 const asked: string[] = [];
@@ -164,4 +164,32 @@ test('S0.8 a video is muted, and played, sought and slowed by keys', async () =>
   expect(await state('paused')).toBe(true);
   // keys of the player decide nothing
   expect((await api.get('/v1/tickets/video')).body.state).toBe('held');
+});
+
+test('S4.9 words of the queue are marked, guidelines stand beside the form, and the subject has its line', async () => {
+  const verdict = { oneOf: [{ const: 'keep' }, { const: 'hate', title: 'Hate speech', 'x-guideline': 'hate' }] };
+  const hate = '# Hate\n\nNever **quote** it, <b>ever</b>: [policy](https://policy.example/) [bad](javascript:1)';
+  await api.put('/v1/queues/guided', {
+    ...{ highlight: ['knife', '武器'], guidelines: { hate, unused: 'x' } },
+    form: { type: 'object', required: ['verdict'], properties: { verdict } },
+  });
+  await add(api, 'guided', { id: 'g0', subject: 'account-7' });
+  const [first] = (await claim(api, 'guided', 'bert')).tickets;
+  await decide(api, first, { verdict: 'hate' });
+  for (const id of ['g1', 'g2'])
+    await add(api, 'guided', { id, subject: 'account-7', body: 'A Knife, knives; 一把武器' });
+  const page = await browser.open(`${api.url}/desk/guided`, { person: 'anna' });
+  await heading(page, 'g1').waitFor();
+  await sees(page, 'others: 1 open, 1 decided · latest: Hate speech');
+  expect(await page.locator('.desk-body mark').allTextContents()).toEqual(['Knife', '武器']);
+  await fill(page, { 'Find in the content': 'knives' });
+  expect(await page.locator('.desk-body mark:not(.highlight)').allTextContents()).toEqual(['knives']);
+  await page.getByRole('heading', { name: 'Ticket g1' }).focus();
+  await keys(page, 'g', 'Enter');
+  const guidelines = page.getByRole('region', { name: 'Guidelines' });
+  await sees(guidelines, 'Guideline: Hate speech', 'quote', /<b>ever<\/b>/);
+  expect(await guidelines.locator('strong').allTextContents()).toEqual(['quote']);
+  const links = await guidelines.getByRole('link').evaluateAll((all) => all.map((a) => a.getAttribute('href')));
+  expect(links).toEqual(['https://policy.example/']);
+  expect(await seriousFindings(page)).toEqual([]);
 });

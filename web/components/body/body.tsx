@@ -19,13 +19,15 @@ interface Props {
   revealed?: boolean;
   /** What someone looks for. */
   word?: string;
+  /** Words of the queue. */
+  highlight?: readonly string[];
 }
 
 /**
  * The body of an item, whoever sent it: texts as they are, media only when someone wants them, the rest as a tree. Nothing in
  * it can act: no markup, no address that is followed by itself.
  */
-export function Body({ value, revealed = false, word = '' }: Props) {
+export function Body({ value, revealed = false, word = '', highlight = [] }: Props) {
   useEffect(() => {
     void learnImageHosts();
   }, []);
@@ -39,7 +41,7 @@ export function Body({ value, revealed = false, word = '' }: Props) {
   };
   return (
     <>
-      <Shown.Provider value={{ revealed, word, ask: setLeaving, enlarge }}>
+      <Shown.Provider value={{ revealed, word, highlight, ask: setLeaving, enlarge }}>
         <div class="body" ref={ref}>
           <Value name="" value={value as Json} depth={0} />
         </div>

@@ -6,10 +6,18 @@ export interface Shown {
   revealed: boolean;
   /** What someone looks for: it is marked wherever it stands. */
   word: string;
+  /** Words that are always marked, in a way of their own. */
+  highlight: readonly string[];
   /** Asks where an address leads. */
   ask: (url: URL) => void;
   /** Opens an image by its address, in a view of its own. */
   enlarge: (url: string) => void;
 }
 
-export const Shown = createContext<Shown>({ revealed: false, word: '', ask: () => {}, enlarge: () => {} });
+export const Shown = createContext<Shown>({
+  revealed: false,
+  word: '',
+  highlight: [],
+  ask: () => {},
+  enlarge: () => {},
+});

@@ -71,6 +71,17 @@ export function mediaOf(text: string, field: string): { kind: MediaKind; url: UR
   return url && found ? { kind: found[0], url } : null;
 }
 
-/** A text cut at each place where a word stands that someone looks for, in any case: every second part is one. */
-export const cutAt = (text: string, word: string): string[] =>
-  word === '' ? [text] : text.split(new RegExp(`(${word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')})`, 'giu'));
+const literal = (word: string) => word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+/** These put no spaces between words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const LETTER = '[\\p{L}\\p{N}]';
+const whole = (word: string) => (UNSPACED.test(word) ? literal(word) : `(?<!${LETTER})${literal(word)}(?!${LETTER})`);
+
+/**
+ * A text cut, in any case, at each place where a word stands that someone looks for, or as a whole one of the highlighted:
+ * every second part is one.
+ */
+export function cutAt(text: string, word: string, highlight: readonly string[] = []): string[] {
+  const wanted = [...(word === '' ? [] : [literal(word)]), ...highlight.map(whole)];
+  return wanted.length === 0 ? [text] : text.split(new RegExp(`(${wanted.join('|')})`, 'giu'));
+}

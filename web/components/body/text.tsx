@@ -49,16 +49,24 @@ function Position({ shown }: { shown: number }) {
   );
 }
 
+const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
+
 /** The same inside a line. */
 export function Segments({ text }: { text: string }) {
   const t = texts.value.body;
-  const { word } = useContext(Shown);
+  const { word, highlight } = useContext(Shown);
   return (
     <>
       {segmentsOf(text).map((segment, n) => {
         if (segment.kind === 'text')
-          return cutAt(segment.text, word).map((part, k) =>
-            k % 2 === 1 ? <mark key={`${n} ${k}`}>{part}</mark> : part,
+          return cutAt(segment.text, word, highlight).map((part, k) =>
+            k % 2 === 0 ? (
+              part
+            ) : (
+              <mark key={`${n} ${k}`} class={isSame(part, word) ? '' : 'highlight'}>
+                {part}
+              </mark>
+            ),
           );
         if (segment.kind === 'link') return <InertLink key={n} {...segment} />;
         const times = segment.times > 1 ? ` × ${number(segment.times)}` : '';

@@ -25,6 +25,7 @@ interface Props {
   decide: (decision: unknown) => void;
   /** Further keys of the page. */
   keys: Parameters<typeof useShortcuts>[0];
+  above: ComponentChildren;
   /** Other ways to end with the ticket. */
   children: ComponentChildren;
 }
@@ -53,7 +54,7 @@ const errorsOf = ({ problem }: Held): FieldError[] =>
     }));
 
 /** How the reviewer decides: by a key, or by filling in the queue's form. The verdicts are always in sight, below the rest. */
-export function Decision({ held, form, isFree, draft: kept, fillIn, decide, keys, children }: Props) {
+export function Decision({ held, form, isFree, draft: kept, fillIn, decide, keys, above, children }: Props) {
   const t = texts.value.desk.decision;
   const free = freeForm();
   const draft = kept ?? emptyDraft(form.fields);
@@ -91,6 +92,7 @@ export function Decision({ held, form, isFree, draft: kept, fillIn, decide, keys
   return (
     <Section title={t.title}>
       <div class="desk-fields">
+        {above}
         <form id={FORM} class="desk-form" noValidate onSubmit={submitting(() => attempt(draft))}>
           {hasRest && <Fields fields={rest} errors={errors} {...shared} />}
         </form>

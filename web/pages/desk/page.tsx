@@ -19,6 +19,7 @@ import { callsOf } from './calls.ts';
 import { Decision, decisionForm } from './decision.tsx';
 import { Desk } from './desk.ts';
 import './desk.css';
+import { Guidelines } from './guidelines.tsx';
 import { LeaveDialog, type Leaving } from './leave.tsx';
 import { DeskNotes } from './notes.tsx';
 import { NothingYet } from './nothing.tsx';
@@ -144,7 +145,7 @@ function Work({ settings, who, show }: WorkProps & { show: (ticket: Schemas['Han
             desk={desk}
             held={current}
             form={form}
-            isFree={!settings.form}
+            settings={settings}
             reveal={() => setRevealed([id, !isRevealed])}
           />
         )}
@@ -177,13 +178,13 @@ interface SideProps {
   desk: Desk;
   held: Held;
   form: DecisionForm;
-  isFree: boolean;
+  settings: Schemas['Queue'];
   /** Shows or hides all media. */
   reveal: () => void;
 }
 
 /** Beside the ticket: what becomes of it. */
-function Side({ desk, held, form, isFree, reveal }: SideProps) {
+function Side({ desk, held, form, settings, reveal }: SideProps) {
   const t = texts.value.desk;
   const [leaving, setLeaving] = useState<Leaving>(null);
   const { id } = held.ticket;
@@ -195,6 +196,7 @@ function Side({ desk, held, form, isFree, reveal }: SideProps) {
     { key: 'p', does: t.play, run: playFirst },
     { key: '/', does: t.find, run: focusOn('.desk-find') },
     { key: 'f', does: t.fields, run: focusOn('.desk-fields :is(input, textarea, select)') },
+    { key: 'g', does: t.guidelines, run: focusOn('.desk-guidelines summary') },
     { key: 'c', does: t.content, run: focusOn('.desk-left') },
     { key: 'm', does: texts.value.common.notes.write, run: focusOn('.desk-notes:not([hidden]) textarea') },
     { key: 'u', does: t.pending.undo, run: () => desk.undo() },
@@ -206,11 +208,12 @@ function Side({ desk, held, form, isFree, reveal }: SideProps) {
       <Decision
         held={held}
         form={form}
-        isFree={isFree}
+        isFree={!settings.form}
         draft={desk.drafts.of.value[id]}
         fillIn={(draft) => desk.drafts.fillIn(id, draft)}
         decide={(decision) => desk.decide(decision)}
         keys={keys}
+        above={<Guidelines {...settings} />}
       >
         <button type="button" class="quiet" aria-keyshortcuts="s" onClick={() => setLeaving('skip')}>
           {t.leave.skip} <kbd>s</kbd>

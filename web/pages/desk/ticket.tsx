@@ -7,6 +7,7 @@ import { dayAndTime, moment, number } from '../../components/format.ts';
 import { LeaseTime } from '../../components/lease.tsx';
 import { personAt } from '../../components/person.ts';
 import { texts } from '../../texts/texts.ts';
+import { Subject } from './subject.tsx';
 import { Why } from './why.tsx';
 
 interface Props {
@@ -23,6 +24,7 @@ interface Props {
 export function TicketView({ ticket, settings, expiresMs, changed, revealed }: Props) {
   const t = texts.value.desk;
   const [word, setWord] = useState('');
+  const reviewer = personAt(session.value) ?? '';
   const day = (iso: string) => <time title={moment(iso)}>{dayAndTime(new Date(iso))}</time>;
   const facts = [
     [t.meta.priority, number(ticket.priority)],
@@ -55,13 +57,16 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
           {t.changed}
         </p>
       )}
+      {ticket.subject && expiresMs !== undefined && (
+        <Subject ticket={ticket} form={settings.form} reviewer={reviewer} />
+      )}
       <div class="desk-tools">
         <Find word={word} setWord={setWord} />
         <ViewingChoice />
         <Why ticket={ticket} settings={settings} />
       </div>
       <section class="desk-body" aria-label={t.content}>
-        <Body value={ticket.body} revealed={revealed} word={word.trim()} />
+        <Body value={ticket.body} revealed={revealed} word={word.trim()} highlight={settings.highlight ?? []} />
       </section>
     </section>
   );
@@ -73,7 +78,7 @@ function Find({ word, setWord }: { word: string; setWord: (word: string) => void
   const at = useRef(-1);
   const go = (event: SubmitEvent) => {
     event.preventDefault();
-    const marks = document.querySelectorAll('.desk-body mark');
+    const marks = document.querySelectorAll('.desk-body mark:not(.highlight)');
     at.current = (at.current + 1) % Math.max(1, marks.length);
     marks[at.current]?.scrollIntoView({ block: 'center' });
   };

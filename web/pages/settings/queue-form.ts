@@ -58,9 +58,42 @@ export function queueForm({ queueSettings: t, form }: Texts): Part[] {
         { kind: 'json', name: 'form', said: t.form, empty: 'null' },
       ],
     },
+    checksPart(t),
     modelsPart(t),
+    {
+      title: t.desk,
+      fields: [
+        { kind: 'lines', name: 'highlight', said: t.highlight, empty: 'omit' },
+        { kind: 'json', name: 'guidelines', said: t.guidelines, empty: 'omit' },
+      ],
+    },
   ];
 }
+
+const checksPart = (t: Texts['queueSettings']): Part => ({
+  title: t.checks,
+  fields: [
+    {
+      ...{ kind: 'object', name: 'second', said: t.second },
+      fields: [
+        count('share', t.share, 0),
+        {
+          ...{ kind: 'optional', name: 'adapt', said: t.adapt },
+          fields: [proposed(count('min', t.adaptMin, 0.02)), proposed(count('max', t.adaptMax, 0.2))],
+        },
+        { kind: 'choice', name: 'of', said: t.of, options: Object.entries(t.deciders), initial: 'people' },
+        { kind: 'text', name: 'queue', said: t.secondQueue, empty: 'omit' },
+        { kind: 'flag', name: 'blind', said: t.blind, initial: true },
+        { kind: 'lines', name: 'compare', said: t.compare, empty: 'omit' },
+        count('appealDays', t.appealDays, 180),
+      ],
+    },
+    {
+      ...{ kind: 'object', name: 'gold', said: t.gold },
+      fields: [count('share', t.goldShare, 0), { kind: 'text', name: 'idPrefix', said: t.idPrefix, empty: 'null' }],
+    },
+  ],
+});
 
 const modelsPart = (t: Texts['queueSettings']): Part => ({
   title: t.models,

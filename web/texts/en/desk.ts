@@ -30,6 +30,13 @@ export const desk = {
   content: 'Content',
   second: 'You are working at this desk in another window. This one shows the same ticket.',
   takeOver: 'Work here instead',
+  subject: {
+    title: 'Subject',
+    others: (open: string, decided: string) => `others: ${open} open, ${decided} decided`,
+    last: (decisions: string) => `latest: ${decisions}`,
+  },
+  guidelines: 'Guidelines',
+  guideline: (of: string) => `Guideline: ${of}`,
   reading: 'At hand',
   changed: 'This ticket has been changed while you had it. You see it as it is now.',
   reveal: 'Show or hide all images, videos and sounds',

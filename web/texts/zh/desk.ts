@@ -28,6 +28,13 @@ export const desk: Texts['desk'] = {
   content: '内容',
   second: '您正在另一个窗口中使用此审核台。此窗口显示同一张工单。',
   takeOver: '改在此窗口工作',
+  subject: {
+    title: '主题',
+    others: (open, decided) => `其他：未决 ${open}，已裁定 ${decided}`,
+    last: (decisions) => `最近：${decisions}`,
+  },
+  guidelines: '准则',
+  guideline: (of) => `准则：${of}`,
   reading: '当前内容',
   changed: '在您处理期间此工单已被修改，现在显示的是最新内容。',
   reveal: '显示或隐藏全部图片、视频和音频',

@@ -1,0 +1,49 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Schemas } from '../../api/client.ts';
+import { Markdown } from '../../components/markdown.tsx';
+import { texts } from '../../texts/texts.ts';
+
+/** What the queue's form says of its fields and options at length, each text once. */
+export function Guidelines({ form, guidelines = {} }: Pick<Schemas['Queue'], 'form' | 'guidelines'>) {
+  const named = useMemo(() => Map.groupBy(guidelinesIn(form), ({ name }) => name), [form]);
+  const shown = [...named].flatMap(([name, uses]) => {
+    const labels = new Set(uses.map(({ label }) => label || name));
+    return guidelines[name] === undefined ? [] : [{ name, title: [...labels].join(', '), text: guidelines[name] }];
+  });
+  if (shown.length === 0) return null;
+  return (
+    <section class="desk-guidelines" aria-label={texts.value.desk.guidelines}>
+      {shown.map((one) => (
+        <Guideline key={one.name} {...one} />
+      ))}
+    </section>
+  );
+}
+
+function Guideline({ title, text }: { title: string; text: string }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{texts.value.desk.guideline(title)}</summary>
+      {open && <Markdown text={text} />}
+    </details>
+  );
+}
+
+interface Named {
+  name: string;
+  /** Of the option or field. */
+  label: string;
+}
+
+function guidelinesIn(schema: unknown, field = ''): Named[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  if (Array.isArray(schema)) return schema.flatMap((one) => guidelinesIn(one, field));
+  const { 'x-guideline': name, title, const: value, properties, ...rest } = schema as Record<string, unknown>;
+  const label = [title, value, field].find((text) => typeof text === 'string') as string;
+  return [
+    ...(typeof name === 'string' ? [{ name, label }] : []),
+    ...Object.entries(properties ?? {}).flatMap(([of, one]) => guidelinesIn(one, of)),
+    ...Object.values(rest).flatMap((one) => guidelinesIn(one, field)),
+  ];
+}
