@@ -187,7 +187,8 @@ test('S4.9 words of the queue are marked, guidelines stand beside the form, and 
   await page.getByRole('heading', { name: 'Ticket g1' }).focus();
   await keys(page, 'g', 'Enter');
   const guidelines = page.getByRole('region', { name: 'Guidelines' });
-  await sees(guidelines, 'Guideline: Hate speech', 'quote', /<b>ever<\/b>/);
+  await guidelines.locator('strong').waitFor();
+  await sees(guidelines, 'Guideline: Hate speech', /<b>ever/);
   expect(await guidelines.locator('strong').allTextContents()).toEqual(['quote']);
   const links = await guidelines.getByRole('link').evaluateAll((all) => all.map((a) => a.getAttribute('href')));
   expect(links).toEqual(['https://policy.example/']);
