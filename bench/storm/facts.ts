@@ -13,7 +13,13 @@ type Row<Text extends string, Numeric extends string, Others = object> = Record<
 export type ItemRow = Row<
   'kind' | 'id' | 'queue' | 'state',
   'version' | 'delay_seconds',
-  { body: Json; result: Json; ended_at: number | null }
+  {
+    body: Json;
+    result: Json;
+    ended_at: number | null;
+    /** Of a second look: the ticket that it is about. */
+    of: string | null;
+  }
 >;
 export type EventRow = Row<
   'kind' | 'item_id' | 'type' | 'actor',
@@ -72,7 +78,7 @@ export interface History extends Facts {
 }
 
 const QUERIES: Record<Exclude<keyof Facts, 'running'>, string> = {
-  items: `select kind, id, queue, state, version, body, result, delay_seconds, ended_at from item`,
+  items: `select kind, id, queue, state, version, body, result, delay_seconds, ended_at, look #>> '{of,id}' as of from item`,
   events: `select kind, item_id, no, seq, type, actor, at, encode(token, 'hex') as token, ends from event order by kind, item_id, seq`,
   leases: `select token, kind, item_id, slot, granted_at, ended_at, why from lease order by granted_at, ended_at`,
   votes: `select token, case_id, juror, option, counted from vote`,

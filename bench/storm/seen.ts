@@ -10,6 +10,8 @@ export interface Seen {
   'unknown, and had happened': number;
   'unknown, and had not': number;
   'decided or withdrawn while held': number;
+  'looks decided': number;
+  'claims that a quota kept empty': number;
   /** Milliseconds from when a delay was over until a process noticed or somebody got it: p50, p99, the latest. */
   lateMs: [number, number, number];
   /** The life of the latest. */
@@ -34,6 +36,10 @@ export function seenIn(history: History): Seen {
     'unknown, and had happened': happened + unknownEffects(history),
     'unknown, and had not': unsure.length - happened,
     'decided or withdrawn while held': withdrawn(history),
+    'looks decided': history.items.filter(({ of, state }) => of !== null && state === 'settled').length,
+    'claims that a quota kept empty': history.ops.filter(
+      ({ what, answer }) => what === 'ticket.claim' && (answer?.reasons?.quota > 0 || answer?.reasons?.exposure > 0),
+    ).length,
     ...lateness(history, lines),
   };
 }

@@ -8,6 +8,7 @@ import { CHECKERS } from './checkers/index.ts';
 import { type Facts, type History, readFacts, type Span } from './facts.ts';
 import { Journal } from './journal.ts';
 import { cases } from './kinds/cases.ts';
+import { checked } from './kinds/checked.ts';
 import { feed, readOn } from './kinds/feed.ts';
 import { jobs } from './kinds/jobs.ts';
 import { reviews } from './kinds/reviews.ts';
@@ -65,7 +66,8 @@ export async function storm(o: StormOptions): Promise<StormResult> {
     })),
   });
   try {
-    await Promise.all([tickets, jobs, cases, reviews, tasks].map((start) => start(workload)));
+    const kinds = [tickets, jobs, cases, reviews, tasks, ...(workload.keys ? [checked] : [])];
+    await Promise.all(kinds.map((start) => start(workload)));
     const [wires, lines] = [tubes(workload), feed(workload)];
     o.say(`seed ${o.seed}: ${o.plan.length} faults in ${o.minutes} minutes`);
     const unleashed = unleash(o.plan, world, receiver, journal);

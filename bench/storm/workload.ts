@@ -16,7 +16,7 @@ export class Workload {
   readonly roll: () => number;
   readonly callback: { url: string; secret: string };
   readonly servers: { http: () => string; tcp: () => number }[];
-  /** Whether adds of jobs have keys, which releases before 0.3 refuse. */
+  /** Whether adds of jobs have keys, and work is checked: releases before 0.3 refuse both. */
   readonly keys: boolean;
   draining = false;
   over = false;

@@ -15,6 +15,7 @@ const op = (what: string, args: object, outcome: Outcome = 'ok', more: Partial<O
   ...more,
 });
 const token = hashOf('lt_1');
+const LOOK = [1, 2, 3].map((seq) => `ticket/l0/${seq}`);
 const audit = (callback_id: string, audit_time: number, outcome: string) => ({
   ...{ review_id: 'r', callback_id, kind: 'text' as const, target_id: null, status: audit_time, audit_time, outcome },
 });
@@ -23,14 +24,15 @@ const dispatch = (slot: string, granted_at: number, more: object = {}) => ({
   ...more,
 });
 
-/** One ticket that is decided, one that sleeps; a case, a review, a task. */
+/** One ticket that is decided, one that sleeps and has a look; a case, a review, a task. */
 function good(): History {
-  const item = { version: 3, body: {}, result: null, delay_seconds: 0, ended_at: 3_000 };
+  const item = { version: 3, body: {}, result: null, delay_seconds: 0, ended_at: 3_000, of: null };
   return {
     items: [
       { ...item, kind: 'ticket', id: 't', queue: 'q', state: 'settled', result: { by: 'anna' }, delay_seconds: 1 },
       { ...item, kind: 'ticket', id: 'z', queue: 'q', state: 'delayed', delay_seconds: 7_200, ended_at: null },
       { ...item, kind: 'case', id: 'c', queue: 'd', state: 'settled', result: {} },
+      { ...item, kind: 'ticket', id: 'l0', queue: 'q', state: 'settled', of: 'z' },
       { ...item, kind: 'task', id: 'k/1', queue: 'g', state: 'settled', result: {} },
     ],
     events: [
@@ -38,6 +40,9 @@ function good(): History {
       line(2, 'claimed', { token }),
       line(3, 'decided', { ends: 2 }),
       line(1, 'created', { item_id: 'z' }),
+      line(1, 'created', { item_id: 'l0', actor: 'system' }),
+      line(2, 'claimed', { item_id: 'l0', actor: 'reviewer-c3', at: 9_000, token: hashOf('lt_2') }),
+      line(3, 'decided', { item_id: 'l0', actor: 'reviewer-c3', at: 9_000, ends: 2 }),
     ],
     leases: [dispatch('ann', 1), dispatch('ben', 1)],
     votes: ['a', 'b', 'e'].map((juror) => ({ token: juror, case_id: 'c', juror, option: 'buyer', counted: true })),
@@ -46,7 +51,7 @@ function good(): History {
     targets: [{ review_id: 'r', kind: 'text', target_id: '', status: 2 }],
     deliveries: [{ kind: 'ticket', item_id: 't', n: 1, version: 3, state: 'delivered' }],
     counts: [
-      { kind: 'ticket', queue: 'q', what: 'settled', n: 1 },
+      { kind: 'ticket', queue: 'q', what: 'settled', n: 2 },
       { kind: 'ticket', queue: 'q', what: 'delayed', n: 1 },
       { kind: 'ticket', queue: 'q', what: 'lease_expired', n: 7 },
       { kind: 'case', queue: 'd', what: 'settled', n: 1 },
@@ -67,9 +72,15 @@ function good(): History {
       ...['one', 'two'].map((callbackId) => op('review.callback', { id: 'r', callbackId })),
       op('task.complete', { id: 'k', logId: 'ann' }),
     ],
-    feed: ['ticket/t/1', 'ticket/t/2', 'ticket/z/1', 'ticket/t/3'].map((id, n) => ({ seq: n + 1, id })),
+    feed: ['ticket/t/1', 'ticket/t/2', 'ticket/z/1', 'ticket/t/3', ...LOOK].map((id, n) => ({ seq: n + 1, id })),
     received: [{ at: 1, id: 'w', type: 'ticket.decided', version: 3, item: 'ticket/t' }],
   };
+}
+
+/** A ticket, perhaps a look, that is handed to somebody when the others are over. */
+function handed(h: History, id: string, actor: string, of: string | null): void {
+  h.items.push({ ...(h.items[0] as History['items'][number]), id, of, state: 'held' });
+  h.events.push(line(1, 'created', { item_id: id }), line(2, 'claimed', { item_id: id, token: id, actor, at: 9_000 }));
 }
 
 /** What makes the good history bad, by the checker that has to find it. */
@@ -108,6 +119,31 @@ const BAD: Record<string, Record<string, (h: History) => void>> = {
       h.votes.push({ token: 'f', case_id: 'c', juror: 'a', option: 'seller', counted: false }),
     'a winner of an open case': (h) => Object.assign(h.items[2] ?? {}, { state: 'ready' }),
   },
+  'looks handed to who decided': {
+    'to the first decider': (h) => handed(h, 'l', 'anna', 't'),
+    'to the decider of another look': (h) => {
+      handed(h, 'l', 'ben', 't');
+      h.events.push(line(3, 'decided', { item_id: 'l', actor: 'ben', ends: 2 }));
+      handed(h, 'm', 'ben', 't');
+    },
+    'to another name of the decider': (h) => {
+      Object.assign(h.events[2] ?? {}, { actor: 'reviewer-c0' });
+      handed(h, 'l', 'reviewer-c1', 't');
+    },
+    'one that was asked for is not there': (h) =>
+      h.ops.push(op('ticket.look', { id: 't' }, 'ok', { answer: { id: 'l' } })),
+  },
+  'quotas exceeded': {
+    'too many in a day, by two names': (h) => {
+      for (let n = 0; n <= 12; n++) handed(h, `q${n}`, `reviewer-c${n % 2}`, null);
+    },
+    'too many violent ones': (h) => {
+      for (let n = 0; n <= 2; n++) {
+        handed(h, `v${n}`, 'reviewer-c5', null);
+        h.ops.push(op('ticket.add', { id: `v${n}`, category: 'violent' }));
+      }
+    },
+  },
   'stock overdrawn': {
     'three at once': (h) => h.leases.push(dispatch('cem', 1)),
     'completed twice by one': (h) => Object.assign(h.leases[1] ?? {}, { slot: 'ann' }),
@@ -136,7 +172,7 @@ const BAD: Record<string, Record<string, (h: History) => void>> = {
     'one of an item that is over': (h) => h.running.push('ticket/t'),
   },
   'counts beside rows': {
-    'a number that is no count': (h) => Object.assign(h.counts[0] ?? {}, { n: 2 }),
+    'a number that is no count': (h) => Object.assign(h.counts[0] ?? {}, { n: 3 }),
     'rows without a number': (h) => h.counts.pop(),
     'a number without rows': (h) => h.counts.push({ kind: 'job', queue: 'q', what: 'ready', n: 1 }),
   },

@@ -18,5 +18,7 @@ test('S0.9 a minute of faults loses nothing, doubles nothing and keeps every ord
   // what was never met proves nothing
   expect(result.seen['leases that ran out']).toBeGreaterThan(0);
   expect(result.seen['late calls refused']).toBeGreaterThan(0);
+  expect(result.seen['looks decided']).toBeGreaterThan(0);
+  expect(result.seen['claims that a quota kept empty']).toBeGreaterThan(0);
   rmSync(journal);
 }, 600_000);

@@ -1,3 +1,4 @@
+import { looks, quotas } from './checked.ts';
 import type { Checker } from './checker.ts';
 import { callbacks, counts, feed, log, workflows } from './following.ts';
 import { deadTokens, early, heldByTwo, internal, lost, stuck, unexpected } from './items.ts';
@@ -11,6 +12,8 @@ export const CHECKERS: Record<string, Checker> = {
   'effects with a dead token': deadTokens,
   early,
   'votes miscounted': votes,
+  'looks handed to who decided': looks,
+  'quotas exceeded': quotas,
   'stock overdrawn': stock,
   'reviews beside the oracle': reviews,
   'feed: gaps, repeats, order': feed,

@@ -75,7 +75,11 @@ export const unexpected: Checker = ({ ops, items, votes, callbacks }) => {
   }
   return verdict(
     items.length + votes.length + callbacks.length,
-    ...items.map((item) => !asked.has(nameOf(item)) && `${item.kind} ${item.id} was not added`),
+    ...items.map(
+      (item) =>
+        !asked.has(nameOf(item.of === null ? item : { ...item, id: item.of })) &&
+        `${item.kind} ${item.id} was not added`,
+    ),
     ...votes.map((v) => !asked.has(keyOf('vote', v.token)) && `vote of ${v.juror} on ${v.case_id} was not cast`),
     ...callbacks.map(
       (c) =>
