@@ -171,10 +171,6 @@ export const DecideAnswer = z
   })
   .openapi('DecideAnswer');
 
-export const PutDraft = z.strictObject({ token: Token, draft: Json }).openapi('PutDraft');
-export const DraftFilter = z.object({ reviewer: AnyName.optional() });
-export const Draft = z.object({ draft: Json, at: z.string() }).openapi('Draft');
-
 export const TicketContext = z
   .object({
     ...counts('open', 'decided'),

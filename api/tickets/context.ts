@@ -1,4 +1,5 @@
-import { DraftFilter, TicketContext } from '../../contract/tickets.ts';
+import { DraftFilter } from '../../contract/drafts.ts';
+import { TicketContext } from '../../contract/tickets.ts';
 import { contextOf } from '../../services/tickets/subjects.ts';
 import { boundTo } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Draft, DraftFilter, PutDraft } from '../../contract/tickets.ts';
+import { Draft, DraftFilter, PutDraft } from '../../contract/drafts.ts';
 import * as drafts from '../../services/tickets/drafts.ts';
 import { boundTo, personOf } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';

@@ -5,6 +5,12 @@ create or replace function is_gold(p_look jsonb) returns boolean language sql im
   select coalesce(p_look ? 'gold', false)
 $$;
 
+-- Whether a look was drawn of a decision of this person's. What they decide as gold is never drawn, so where there is
+-- gold no figure that they are shown may count it.
+create or replace function is_own_draw(p_look jsonb, p_names text[]) returns boolean language sql immutable as $$
+  select p_look ? 'drawn' and p_look -> 'deciders' ?| p_names
+$$;
+
 -- The tickets that are handed to these persons: those that were chosen for them, or gold instead. A copy that waits for
 -- its person goes by its rank. Where nothing was chosen, all gold that is left for the person is handed out, because
 -- the counts that they see have it.

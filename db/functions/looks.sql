@@ -44,12 +44,6 @@ create or replace function look_entry(p_id text, p_cause text) returns jsonb lan
                             'asked', '[]'::jsonb)
 $$;
 
--- Whether a look was drawn of a decision of this person's. What they decide as gold is never drawn, so where there is
--- gold no figure that they are shown may count it.
-create or replace function is_own_draw(p_look jsonb, p_names text[]) returns boolean language sql immutable as $$
-  select p_look ? 'drawn' and p_look -> 'deciders' ?| p_names
-$$;
-
 -- An id like those that the server gives to what is added without one.
 create or replace function new_id(p_at timestamptz default clock_timestamp()) returns text
 language plpgsql volatile as $$

@@ -130,7 +130,7 @@ select q.name,
 
 -- name: own_gold
 -- not null: counts, claims_per_minute
--- What a queue's stats have beside its tickets for one person: their copies, the gold that is still to come, and without
+-- What a queue's stats have beside its tickets for one person: their copies, the gold that is still to come, without
 -- the looks that were drawn of their decisions.
 with own as materialized (select * from own_copies(:queue, :person)),
 line as materialized (
