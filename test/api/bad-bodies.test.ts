@@ -8,9 +8,8 @@ import { HARMFUL, Raw, SENSELESS, textOf, wrongFor } from '../support/wrong.ts';
 
 const { api, sql } = await startTestSystem({ DOCKET_ALLOW_PRIVATE_CALLBACKS: '0' }, { role: 'api' });
 await oneOfEach(api);
-expectNoChanges(sql);
-
 describe.each(withBody.map((e) => [nameOf(e), e] as const))('%s', (name, e) => {
+  expectNoChanges(sql);
   const fields = fieldsOf(e);
   const valid = sampleBody(e) ?? {};
   const send = (body: Parameters<typeof callWith>[2], headers?: Record<string, string>) =>
@@ -53,9 +52,14 @@ describe.each(withBody.map((e) => [nameOf(e), e] as const))('%s', (name, e) => {
   });
 
   test('values that could not be kept as they were sent, in any place', async () => {
-    for (const [what, harmful] of Object.entries(HARMFUL))
-      for (const name of [...fields.map((field) => field.name), 'extra'])
-        await refused({ ...valid, [name]: harmful }, `${name}: ${what}`);
+    // what looks for them knows no fields: each of them somewhere, and in each field some
+    const places = [...fields.map((field) => field.name), 'extra'];
+    const all = Object.entries(HARMFUL);
+    for (let n = 0; n < Math.max(all.length, places.length); n++) {
+      const [what, harmful] = all[n % all.length] ?? [];
+      const name = places[n % places.length] ?? '';
+      await refused({ ...valid, [name]: harmful }, `${name}: ${what}`);
+    }
     await refused(new Raw(`{"__proto__": {}, ${textOf(valid).slice(1)}`), '__proto__ at the top');
   });
 
@@ -86,6 +90,8 @@ describe.each(withBody.map((e) => [nameOf(e), e] as const))('%s', (name, e) => {
 
   test('an array of 100,000', async () => {
     const many = new Raw(`[${'0,'.repeat(99_999)}0]`);
-    for (const { name, types } of fields) if (types.length > 0) await refused({ ...valid, [name]: many }, name);
+    const typed = fields.filter(({ types }) => types.length > 0);
+    const field = typed.find(({ types }) => types.includes('array')) ?? typed[0];
+    if (field) await refused({ ...valid, [field.name]: many }, field.name);
   });
 });

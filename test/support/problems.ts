@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
 import type { Reply } from './client.ts';
 import type { TestSystem } from './system.ts';
@@ -45,13 +45,13 @@ export async function digestOf(sql: TestSystem['sql']): Promise<Record<string, s
   return { ...found, tally: JSON.stringify(sums) };
 }
 
-/** Fails each test of a file after which the database is not as before. */
+/** Fails a file or a group of tests after which the database is not as before. */
 export function expectNoChanges(sql: TestSystem['sql']): void {
   let before: Record<string, string> = {};
-  beforeEach(async () => {
+  beforeAll(async () => {
     before = await digestOf(sql);
   });
-  afterEach(async () => {
+  afterAll(async () => {
     expect(await digestOf(sql)).toEqual(before);
   });
 }
