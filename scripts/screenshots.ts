@@ -19,6 +19,8 @@ const MOST_PX = 2_000;
 const examples: Partial<Record<RouteName, () => Promise<string>>> = {
   numbers: async () => `/numbers?queue=${await busiest('queues', 'waiting')}&range=hour`,
   queue: () => first('/v1/tickets', (ticket) => `/queues/ticket/${ticket.queue}`),
+  quality: async () => `/queues/ticket/${await busiest('queues', 'decided')}/quality`,
+  service: async () => `/queues/ticket/${await busiest('queues', 'decided')}/service`,
   item: () => first('/v1/tickets', (ticket) => `/items/ticket/${ticket.id}`),
   review: () => first('/v1/reviews', (review) => `/reviews/${review.id}`),
   deskQueue: async () => `/desk/${POSTS}`,

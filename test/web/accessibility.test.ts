@@ -11,7 +11,7 @@ import { SECRET, startReceiver } from '../support/receiver.ts';
 import { put, tell } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate, next, putGroup } from '../support/tasks.ts';
-import { add, configure, decide } from '../support/tickets.ts';
+import { add, configure, decide, decided } from '../support/tickets.ts';
 
 const system = await startTestSystem();
 const { api } = system;
@@ -30,6 +30,7 @@ async function prepare(): Promise<void> {
   await court(api, 'shown', { assign: { jurors: 3, answerSeconds: 60 }, mode: 'both' });
   await api.put('/v1/topics/shown', { push: { ...callback, concurrency: 2 } });
   await api.put('/v1/topics/shown/schedules/one', { everySeconds: 60_000, body: null });
+  await api.put('/v1/reviewers/anna', { exposure: { violence: 5 } });
   await api.post('/v1/keys', { role: 'agent', name: 'shown' });
   await addTemplate(api, 'visit', { site: { type: 'string' }, deep: { type: 'boolean', required: false } });
   await putGroup(api, 'couriers', ['ann', 'bob']);
@@ -50,6 +51,7 @@ async function prepareFor(name: string): Promise<void> {
   await addCase(api, `jury-${name}`, { id: name, body: { order: 'A-1', ...sides } });
   await add(api, `held-${name}`, { id: `held-${name}`, body: { a: [1, { b: 'two' }] } });
   await claimOne(api, `held-${name}`, 'ben');
+  await decided(api, 'mine', { id: `mine-${name}` });
   await add(api, `list-${name}`, { id: `list-${name}` });
   const [nothing, audit] = [{ status: 0 }, { kind: 'picture', targetId: name }];
   await put(api, name, { text: nothing, pictures: [{ id: name, ...nothing }], replies: [{ id: 'r', ...nothing }] });
@@ -81,6 +83,17 @@ const opens =
 const at =
   (path: string, title: string) =>
   (...steps: Step[]): Shown => [path, title, ...steps];
+
+function checkedWork({ pages, numbers, reviewers, mine }: typeof en, name: string): Shown[] {
+  return [
+    ...(['quality', 'service'] as const).map((of): Shown => {
+      const path = `/queues/ticket/numbers-${name}/${of}`;
+      return [path, `${pages[of]} numbers-${name}`, (page) => link(page, numbers.toSettings)];
+    }),
+    ['/reviewers', pages.reviewers, (page) => row(page, 'anna'), opens(reviewers.create)],
+    ['/mine', pages.mine, (page) => row(page, `mine-${name}`), opens(`${mine.dispute}: mine-${name}`, `mine-${name}`)],
+  ];
+}
 
 /** The pages, in the language of these texts. */
 function pagesFor(t: typeof en, name: string): Shown[] {
@@ -128,6 +141,7 @@ function pagesFor(t: typeof en, name: string): Shown[] {
       (page) => region(page, backlog).getByText(numbers.asTable).click(),
       (page) => region(page, backlog).getByRole('table').waitFor(),
     ),
+    ...checkedWork(t, name),
     ['/keys', pages.keys, (page) => page.getByRole('row').nth(1).waitFor(), opens(t.keys.create)],
     ['/schedules?topic=shown', pages.schedules, (page) => row(page, 'one'), opens(t.schedules.create)],
     ['/admin-log', pages.adminLog, (page) => page.getByRole('row').nth(1).waitFor()],

@@ -210,7 +210,7 @@ test('S0.5 an empty desk says why, explains a certain ticket, and shows one that
   await sees(page, '1 needs skills that you have not said you have.', '1 must not go to you.');
   await page.getByText('Why not a certain ticket?').click();
   await submit(page, { Ticket: 'empty-0' }, 'Ask');
-  await sees(page, 'It needs skills that you have not said you have.');
+  await sees(page, 'A skill that it requires is missing.');
   await page.getByLabel('Ticket').blur();
   await add(api, 'empty', { id: 'empty-2' });
   await ticketHeading(page, 'empty-2').waitFor();

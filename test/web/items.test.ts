@@ -146,7 +146,7 @@ test('why has no one got this: others first, skills, held, paused; and whether o
   const person = page.getByLabel('Is it offered to this person?');
   await person.fill('carl');
   await keys(page, 'Enter');
-  await sees(page, 'They are excluded from it.', 'They lack a skill that it requires.');
+  await sees(page, 'Excluded from it.', 'A skill that it requires is missing.');
   await person.fill('dora');
   await submit(page, { 'With these skills': 'french, spanish' }, 'Ask');
   await sees(page, 'Yes: dora is offered it after 1 other that goes before it.');
@@ -155,7 +155,7 @@ test('why has no one got this: others first, skills, held, paused; and whether o
   await sees(page, 'erik holds it until');
   await api.post('/v1/queues/why/pause');
   await press(page, 'Ask');
-  await page.locator('form').getByText('Its queue is paused: nothing is handed out.').waitFor();
+  await page.locator('form').getByText('The queue is paused.').waitFor();
 });
 
 test('S0.10 a delivery that failed says why; once the receiver is back it is sent again from the page', async () => {

@@ -114,7 +114,7 @@ test('a key that is bound to a person signs in to their desks, and to nothing el
   await submit(page, { Key: key });
   await page.getByRole('heading', { name: 'Choose a queue' }).waitFor();
   const links = await page.getByRole('navigation').getByRole('link').allTextContents();
-  expect(links).toEqual(['Review desk', 'Jury desk', 'API documentation']);
+  expect(links).toEqual(['Review desk', 'My decisions', 'Jury desk', 'API documentation']);
   await page.getByRole('link', { name: 'bound', exact: true }).click();
   await seen(page, 'bound-0');
   expect(await page.getByRole('button', { name: 'Change' }).count()).toBe(0);

@@ -81,14 +81,15 @@ test('S0.11 S4.9 a supervisor pauses a queue on its page, and kicks and buries j
 
 const MANAGING = ['/settings', '/settings/queues/q', '/keys', '/admin-log'];
 const WATCHING = ['/numbers', '/items/ticket/secret-1', '/queues/ticket/secret', '/deliveries', '/reviews', '/tasks'];
+const LEADING = ['/reviewers', '/queues/ticket/secret/quality'];
 const SEEN = ['Overview', 'Numbers', 'Search', 'Deliveries', 'Reviews', 'Tasks'];
 
 test.each<[Role, string[], string[]]>([
-  ['reviewer', ['Review desk', 'Jury desk'], [...WATCHING, '/search', '/reviews/any']],
+  ['reviewer', ['Review desk', 'My decisions', 'Jury desk'], [...WATCHING, '/search', '/reviews/any']],
   ['consumer', ['Search'], WATCHING],
-  ['supervisor', [...SEEN, 'Schedules'], []],
-  ['producer', [...SEEN, 'Schedules'], []],
-  ['agent', SEEN, []],
+  ['supervisor', [...SEEN, 'Schedules', 'Reviewers'], []],
+  ['producer', [...SEEN, 'Schedules'], LEADING],
+  ['agent', SEEN, LEADING],
 ])('S4.9 roles: what a %s sees of the pages that manage', async (role, links, hidden) => {
   await admin.post('/v1/queues/secret/tickets', { id: 'secret-1', body: { text: 'not for consumers' } });
   const page = await browser.open(url, { key: await keyOf(role) });

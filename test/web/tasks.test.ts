@@ -108,7 +108,7 @@ test('S4.9 tasks by user with those of their groups, by time, and deleted ones',
 
   await seen('of-zoe').getByRole('link').click();
   await confirm(page, 'Delete');
-  await sees(page, 'Task of-zoe is deleted.');
+  await sees(page, 'of-zoe is deleted.');
   expect((await get('of-zoe')).state).toBe('deleted');
   expect((await api.post('/v1/clients/zoe/next', {})).body.task.id).toBe('of-group');
   await submit(page, { State: 'Deleted' }, 'Show');

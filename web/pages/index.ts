@@ -10,6 +10,8 @@ const page = (load: () => Promise<FunctionComponent>) => lazy(() => load().catch
 export const pages: Record<RouteName, FunctionComponent> = {
   home: page(() => import('./home/home.tsx').then((m) => m.Home)),
   numbers: page(() => import('./numbers/numbers.tsx').then((m) => m.Numbers)),
+  quality: page(() => import('./numbers/quality.tsx').then((m) => m.Quality)),
+  service: page(() => import('./numbers/service.tsx').then((m) => m.Service)),
   item: page(() => import('./item/item.tsx').then((m) => m.Item)),
   deliveries: page(() => import('./deliveries/deliveries.tsx').then((m) => m.Deliveries)),
   reviews: page(() => import('./reviews/reviews.tsx').then((m) => m.Reviews)),
@@ -18,6 +20,7 @@ export const pages: Record<RouteName, FunctionComponent> = {
   search: page(() => import('./lists/search.tsx').then((m) => m.Search)),
   desk: page(() => import('./desk/queues.tsx').then((m) => m.DeskQueues)),
   deskQueue: page(() => import('./desk/page.tsx').then((m) => m.DeskPage)),
+  mine: page(() => import('./desk/mine.tsx').then((m) => m.Mine)),
   jury: page(() => import('./jury/courts.tsx').then((m) => m.JuryCourts)),
   juryCourt: page(() => import('./jury/page.tsx').then((m) => m.JuryPage)),
   tasks: page(() => import('./tasks/tasks.tsx').then((m) => m.Tasks)),
@@ -33,6 +36,7 @@ export const pages: Record<RouteName, FunctionComponent> = {
   topicSettings: page(() => import('./settings/one.tsx').then((m) => m.TopicSettings)),
   courtSettings: page(() => import('./settings/one.tsx').then((m) => m.CourtSettings)),
   schedules: page(() => import('./schedules/schedules.tsx').then((m) => m.Schedules)),
+  reviewers: page(() => import('./reviewers/reviewers.tsx').then((m) => m.Reviewers)),
   adminLog: page(() => import('./admin-log/admin-log.tsx').then((m) => m.AdminLog)),
   keys: page(() => import('./keys/keys.tsx').then((m) => m.Keys)),
 };

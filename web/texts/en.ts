@@ -11,6 +11,7 @@ import { jury } from './en/jury.ts';
 import { keys } from './en/keys.ts';
 import { lists } from './en/lists.ts';
 import { numbers } from './en/numbers.ts';
+import { mine, reviewers } from './en/reviewers.ts';
 import { reviews } from './en/reviews.ts';
 import { schedules } from './en/schedules.ts';
 import { queueSettings, settings, topicSettings } from './en/settings.ts';
@@ -29,9 +30,12 @@ export const en = {
     reviews: 'Reviews',
     review: 'Review',
     queue: 'Queue',
+    quality: 'Quality',
+    service: 'Service',
     item: 'Item',
     desk: 'Review desk',
     deskQueue: 'Review desk',
+    mine: 'My decisions',
     jury: 'Jury desk',
     juryCourt: 'Jury desk',
     tasks: 'Tasks',
@@ -47,6 +51,7 @@ export const en = {
     topicSettings: 'Settings of a topic',
     courtSettings: 'Settings of a court',
     schedules: 'Schedules',
+    reviewers: 'Reviewers',
     keys: 'Keys',
     adminLog: 'Admin log',
   },
@@ -63,8 +68,10 @@ export const en = {
   jury,
   keys,
   lists,
+  mine,
   numbers,
   queueSettings,
+  reviewers,
   reviews,
   schedules,
   settings,

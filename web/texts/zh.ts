@@ -12,6 +12,7 @@ import { jury } from './zh/jury.ts';
 import { keys } from './zh/keys.ts';
 import { lists } from './zh/lists.ts';
 import { numbers } from './zh/numbers.ts';
+import { mine, reviewers } from './zh/reviewers.ts';
 import { reviews } from './zh/reviews.ts';
 import { schedules } from './zh/schedules.ts';
 import { queueSettings, settings, topicSettings } from './zh/settings.ts';
@@ -28,9 +29,12 @@ export const zh: Texts = {
     reviews: '评价',
     review: '评价',
     queue: '队列',
+    quality: '质量',
+    service: '时效',
     item: '项目',
     desk: '审核台',
     deskQueue: '审核台',
+    mine: '我的裁定',
     jury: '评审台',
     juryCourt: '评审台',
     tasks: '任务',
@@ -46,6 +50,7 @@ export const zh: Texts = {
     topicSettings: '主题设置',
     courtSettings: '评审庭设置',
     schedules: '定时作业',
+    reviewers: '审核员名册',
     keys: '密钥',
     adminLog: '操作记录',
   },
@@ -62,8 +67,10 @@ export const zh: Texts = {
   jury,
   keys,
   lists,
+  mine,
   numbers,
   queueSettings,
+  reviewers,
   reviews,
   schedules,
   settings,

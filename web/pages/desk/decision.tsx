@@ -39,7 +39,7 @@ export function decisionForm(schema: object | null | undefined): DecisionForm {
 }
 
 /** Any decision there can be. */
-function freeForm(): DecisionForm {
+export function freeForm(): DecisionForm {
   const { title, json } = texts.value.desk.decision;
   return single({ kind: 'json', name: 'json', said: [title, json], empty: 'required' });
 }
@@ -97,7 +97,7 @@ export function Decision({ held, form, isFree, draft: kept, fillIn, decide, keys
           {hasRest && <Fields fields={rest} errors={errors} {...shared} />}
         </form>
         {isFree && (
-          <Free submit={() => attempt(draft, free)}>
+          <Free isOpen={Boolean(draft.values.json)} submit={() => attempt(draft, free)}>
             <Fields fields={free.fields} errors={own(free)} {...shared} />
           </Free>
         )}
@@ -155,10 +155,10 @@ function Bar({ verdict, isForm, children, ...rest }: BarProps) {
 }
 
 /** A decision that is none of the verdicts. */
-function Free({ submit, children }: { submit: () => void; children: ComponentChildren }) {
+function Free({ isOpen, submit, children }: { isOpen: boolean; submit: () => void; children: ComponentChildren }) {
   const t = texts.value.desk.decision;
   return (
-    <details class="desk-free">
+    <details class="desk-free" open={isOpen}>
       <summary>{t.free}</summary>
       <form class="desk-form" onSubmit={submitting(submit)}>
         {children}

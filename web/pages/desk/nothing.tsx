@@ -6,7 +6,7 @@ import { Field } from '../../components/field.tsx';
 import { number } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
-import { MOST_AHEAD } from '../item/offers.ts';
+import { MOST_AHEAD, reasonIn } from '../item/offers.ts';
 
 interface Props {
   queue: string;
@@ -48,7 +48,7 @@ function Explain({ who: { queue, reviewer, skills } }: { who: Props }) {
       const body = { reviewer, skills, ticket: id.trim() };
       const found = await data(api.POST('/v1/queues/{queue}/explain', { params: { path: { queue } }, body }));
       if (!('offered' in found)) return;
-      const why = found.why.map((code) => t.why[code] ?? code);
+      const why = found.why.map(reasonIn);
       setAnswer(found.offered ? [t.offered(number(found.ahead), found.ahead >= MOST_AHEAD)] : why);
     });
   };

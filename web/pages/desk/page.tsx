@@ -27,6 +27,7 @@ import type { DecisionForm } from './schema.ts';
 import type { Held } from './shelf.ts';
 import { skills } from './skills.ts';
 import { LateNotes, LostNote, PendingNote } from './states.tsx';
+import { draftFrom, Suggested } from './suggested.tsx';
 import { secondsEach } from './tally.ts';
 import { TicketView } from './ticket.tsx';
 import { useWindows } from './windows.ts';
@@ -187,8 +188,10 @@ interface SideProps {
 function Side({ desk, held, form, settings, reveal }: SideProps) {
   const t = texts.value.desk;
   const [leaving, setLeaving] = useState<Leaving>(null);
-  const { id } = held.ticket;
+  const { id, suggestion } = held.ticket;
+  const take = () => suggestion && desk.drafts.fillIn(id, draftFrom(form, suggestion.decision, !settings.form));
   const keys = [
+    ...(suggestion ? [{ key: 'a', does: t.suggested.take, run: take }] : []),
     { key: 's', does: t.leave.skip, run: () => setLeaving('skip') },
     { key: 't', does: t.leave.transfer, run: () => setLeaving('transfer') },
     { key: 'i', does: t.reveal, run: reveal },
@@ -213,7 +216,12 @@ function Side({ desk, held, form, settings, reveal }: SideProps) {
         fillIn={(draft) => desk.drafts.fillIn(id, draft)}
         decide={(decision) => desk.decide(decision)}
         keys={keys}
-        above={<Guidelines {...settings} />}
+        above={
+          <>
+            {suggestion && <Suggested suggestion={suggestion} form={form} take={take} />}
+            <Guidelines {...settings} />
+          </>
+        }
       >
         <button type="button" class="quiet" aria-keyshortcuts="s" onClick={() => setLeaving('skip')}>
           {t.leave.skip} <kbd>s</kbd>

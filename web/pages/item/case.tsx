@@ -70,7 +70,8 @@ function CaseFacts({ found }: { found: Case }) {
 
 const SHOWN = 10;
 
-function fewOf(names: string[]): string {
+/** The first of them, and how many more there are. */
+export function fewOf(names: string[]): string {
   const few = names.slice(0, SHOWN).join(', ');
   return names.length > SHOWN ? `${few} ${texts.value.items.andMore(number(names.length - SHOWN))}` : few;
 }

@@ -2,12 +2,15 @@ import { useState } from 'preact/hooks';
 import { useAttempt } from '../../api/attempt.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
+import { mayAct } from '../../api/session.ts';
+import { type Fact, Facts } from '../../components/facts.tsx';
 import { Loaded, ProblemNote } from '../../components/feedback.tsx';
 import { number } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Input } from './actions.tsx';
-import { anybodyFor, explain, MOST_AHEAD, type Offer, reasonsNobody } from './offers.ts';
+import { fewOf } from './case.tsx';
+import { anybodyFor, explain, MOST_AHEAD, type Offer, reasonIn, reasonsNobody } from './offers.ts';
 
 type Ticket = Schemas['Ticket'];
 
@@ -41,9 +44,27 @@ export function Explain({ ticket }: { ticket: Ticket }) {
             </ul>
           )}
         </Loaded>
+        {mayAct('supervisor') && <Who ticket={ticket} />}
         <ForPerson ticket={ticket} />
       </div>
     </Section>
+  );
+}
+
+/** Who of the register could take it now, and why the others could not. */
+function Who({ ticket: { id, version } }: { ticket: Ticket }) {
+  const t = texts.value.items.explain;
+  const params = { query: { ticket: id } };
+  const found = useResource((signal) => data(api.GET('/v1/explain/who', { params, signal })), [id, version]);
+  return (
+    <Loaded of={found}>
+      {({ could, others }) => {
+        const why = [...new Set(others.map(({ reason }) => reason))];
+        const whose = (of: string) => others.filter(({ reason }) => reason === of).map(({ reviewer }) => reviewer);
+        const rest = why.map((reason): Fact => [reasonIn(reason), fewOf(whose(reason))]);
+        return <Facts facts={[[t.could, could.length > 0 ? fewOf(could) : texts.value.common.none], ...rest]} />;
+      }}
+    </Loaded>
   );
 }
 
@@ -83,7 +104,7 @@ function Answer({ of, offer: { offered, why, ahead } }: { of: string; offer: Off
       <p>{t.notOffered(of)}</p>
       <ul>
         {why.map((code) => (
-          <li key={code}>{t.why[code] ?? code}</li>
+          <li key={code}>{reasonIn(code)}</li>
         ))}
       </ul>
     </>

@@ -1,6 +1,7 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { moment, number } from '../../components/format.ts';
 import type { Texts } from '../../texts/en.ts';
+import { texts } from '../../texts/texts.ts';
 
 type Ticket = Schemas['Ticket'];
 
@@ -51,6 +52,12 @@ export function reasonsNobody(
     exclude.length > 0 && t.excludes(exclude.join(', ')),
   ];
   return found.filter((line) => typeof line === 'string');
+}
+
+/** What keeps a ticket from someone: about them, or its state. */
+export function reasonIn(code: string): string {
+  const { explain, states } = texts.value.items;
+  return explain.why[code] ?? states[code] ?? code;
 }
 
 /** The API counts no further. */

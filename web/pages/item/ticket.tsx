@@ -12,6 +12,7 @@ import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Explain } from './explain.tsx';
 import { JsonSection } from './json-section.tsx';
+import { Looks } from './looks.tsx';
 import { isAbout } from './sources.ts';
 import { TicketActions } from './ticket-actions.tsx';
 import { useItem } from './use-item.ts';
@@ -37,6 +38,7 @@ export function TicketParts({ id }: { id: string }) {
           </Section>
           <JsonSection title={t.body} value={found.body} />
           {found.state === 'decided' && <JsonSection title={t.decision} value={found.decision} />}
+          {(found.of || found.state === 'decided') && <Looks ticket={found} refresh={ticket.refresh} />}
           {OPEN.includes(found.state) && mayAct('producer', 'agent') && <Explain ticket={found} />}
           <Notes id={id} on={isAbout('ticket', id)} draft={{ text: note, write }} />
         </>

@@ -8,9 +8,8 @@ import { useShortcuts } from '../../components/keys.ts';
 import { ForbiddenPage, Page, Section } from '../../components/page.tsx';
 import { Pause, pauseQueue } from '../../components/pause.tsx';
 import { isListKind, type ListKind, queuePath, READERS } from '../../links.ts';
-import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
-import { pathWith as numbersPath } from '../numbers/wanted.ts';
+import { Ways } from '../numbers/ways.tsx';
 import { BulkInvalidate } from './bulk.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { filterIn, STATES, withFilter } from './filters.ts';
@@ -40,7 +39,7 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
   useShortcuts([{ key: 'n', does: t.newest, run: () => route(withFilter(base, { ...filter, cursor: '' })) }]);
   const actions = (
     <>
-      {mayAct(...routes.numbers.roles) && <a href={numbersPath({ kind, queue, range: 'day' })}>{t.overTime}</a>}
+      <Ways kind={kind} queue={queue} at="list" />
       {kind === 'ticket' && <PauseTickets queue={queue} />}
     </>
   );

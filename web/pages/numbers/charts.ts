@@ -12,19 +12,20 @@ interface Look {
 }
 
 export interface Line {
-  name: Name;
+  name: string;
   look: Look;
   /** In the words of its kind, by `items.states` of the texts; without it by `numbers.lines`. */
   state?: string;
 }
 
 interface Candidate extends Line {
+  name: Name;
   /** Drawn only where there was any. */
   rare?: boolean;
 }
 
 export interface ChartOf {
-  id: 'backlog' | 'oldest' | 'throughput' | 'votes';
+  id: 'backlog' | 'oldest' | 'throughput' | 'votes' | 'service';
   unit: 'count' | 'seconds';
   /** What happened in a step, not what there was at its end. */
   perStep: boolean;
@@ -107,7 +108,7 @@ function drawnOf({ candidates, perStep }: ChartOf, { from, to, stepSeconds, seri
   const [begin, end] = [Date.parse(from) / 1_000, Date.parse(to) / 1_000];
   const times = series.waiting.map((_, n) => Math.min(end, begin + (n + 1) * stepSeconds));
   const isCut = (end - begin) % stepSeconds !== 0;
-  const valuesOf = ({ name }: Line) => (perStep && isCut ? [...series[name].slice(0, -1), null] : series[name]);
+  const valuesOf = ({ name }: Candidate) => (perStep && isCut ? [...series[name].slice(0, -1), null] : series[name]);
   const lines = candidates.filter(({ rare, name }) => !rare || isAny(series[name]));
   const values = lines.map(valuesOf);
   // a level may be null because there is none: when it was read, all levels were

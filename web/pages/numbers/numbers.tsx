@@ -4,11 +4,10 @@ import { api, data } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { readPages } from '../../api/pages.ts';
 import { useResource } from '../../api/resource.ts';
-import { mayAct, session } from '../../api/session.ts';
+import { session } from '../../api/session.ts';
 import { Empty, Loaded } from '../../components/feedback.tsx';
 import { useShortcuts } from '../../components/keys.ts';
 import { Page } from '../../components/page.tsx';
-import { isListKind, queuePath, READERS } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { DrawnChart, EmptyCharts } from './chart.tsx';
 import { chartsIn, type Figures, lastChange } from './charts.ts';
@@ -18,6 +17,7 @@ import './numbers.css';
 import { People } from './people.tsx';
 import { useEachMinute } from './refreshing.ts';
 import { type FigureKind, timeOf, type Wanted, wantedIn } from './wanted.ts';
+import { Ways } from './ways.tsx';
 
 /** What a queue, topic, court or group had and did over time, who worked on it, and how late it was handed out. */
 export function Numbers() {
@@ -39,7 +39,7 @@ export function Numbers() {
       title={t.pages.numbers}
       actions={
         <>
-          <ToList {...shown} />
+          {queue !== '' && <Ways kind={wanted.kind} queue={queue} at="numbers" />}
           <button type="button" onClick={refresh}>
             {t.common.refresh}
           </button>
@@ -53,16 +53,6 @@ export function Numbers() {
         <Shown key={JSON.stringify(shown)} wanted={shown} asked={asked} />
       )}
     </Page>
-  );
-}
-
-/** To what the figures are about, where there is a list of it. */
-function ToList({ kind, queue }: Wanted) {
-  if (queue === '' || !isListKind(kind) || !mayAct(...READERS[kind])) return null;
-  return (
-    <a class="numbers-list" href={queuePath(kind, queue)}>
-      {texts.value.lists.kinds[kind]}
-    </a>
   );
 }
 

@@ -69,13 +69,13 @@ function Persons({ title, wanted: { kind, queue, range }, sign }: Props & { titl
   );
 }
 
-const spent = (seconds: number | null) => (seconds === null ? '–' : exactDuration(seconds));
+export const spent = (seconds: number | null) => (seconds === null ? '–' : exactDuration(seconds));
 
 /** 0 is less loud than the rest. */
-const count = (n: number) => (n === 0 ? <span class="muted">0</span> : number(n));
+export const count = (n: number) => (n === 0 ? <span class="muted">0</span> : number(n));
 
 /** Tickets that someone holds or has decided. */
-const ticketsOf = (queue: string, person: string) =>
+export const ticketsOf = (queue: string, person: string) =>
   `/search?${new URLSearchParams({ kind: 'ticket', ...(queue && { queue }), person })}`;
 
 function reviewerColumns(queue: string): Column<Reviewer>[] {

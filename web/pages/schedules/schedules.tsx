@@ -2,14 +2,13 @@ import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { useResource } from '../../api/resource.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { DeleteButton } from '../../components/delete.tsx';
 import { Empty } from '../../components/feedback.tsx';
 import { Filters, word } from '../../components/form/filters.tsx';
 import { moment, number, span } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
-import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { EditSchedule } from './edit.tsx';
 
@@ -75,7 +74,7 @@ function columns(refresh: () => void): Column<Schedule>[] {
       cell: (schedule) => (
         <span class="actions">
           <EditSchedule topic={schedule.topic} given={schedule} onSaved={refresh} />
-          <Delete of={schedule} refresh={refresh} />
+          <DeleteButton name={schedule.name} hint={t.deleteHint} run={remove(schedule)} then={refresh} isOneOfMany />
         </span>
       ),
     },
@@ -85,16 +84,7 @@ function columns(refresh: () => void): Column<Schedule>[] {
 const rhythm = ({ everySeconds, cron }: Schedule) =>
   everySeconds === null ? <code>{cron}</code> : texts.value.schedules.every(span(everySeconds));
 
-function Delete({ of: { topic, name }, refresh }: { of: Schedule; refresh: () => void }) {
-  const t = texts.value.schedules;
-  const remove = async () => {
-    await data(api.DELETE('/v1/topics/{topic}/schedules/{name}', { params: { path: { topic, name } } }));
-    toast(t.deleted(name));
-    refresh();
-  };
-  return (
-    <ConfirmButton danger label={t.delete} about={name} title={t.deleteTitle(name)} run={remove}>
-      <p>{t.deleteHint}</p>
-    </ConfirmButton>
-  );
-}
+const remove =
+  ({ topic, name }: Schedule) =>
+  () =>
+    data(api.DELETE('/v1/topics/{topic}/schedules/{name}', { params: { path: { topic, name } } }));

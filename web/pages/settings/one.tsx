@@ -4,10 +4,9 @@ import { api, data } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { maySee, session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { DeleteButton } from '../../components/delete.tsx';
 import { Page } from '../../components/page.tsx';
 import { Pause, pauseQueue } from '../../components/pause.tsx';
-import { toast } from '../../components/toasts.tsx';
 import { changesPath } from '../../links.ts';
 import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
@@ -96,18 +95,7 @@ function Actions({ remove, ...paused }: ActionsProps) {
   return (
     <>
       <Pause {...paused} />
-      <ConfirmButton
-        danger
-        label={t.delete}
-        title={t.deleteTitle(name)}
-        run={async () => {
-          await remove(name);
-          toast(t.deleted(name));
-          route('/settings');
-        }}
-      >
-        <p>{t.deleteHint}</p>
-      </ConfirmButton>
+      <DeleteButton name={name} hint={t.deleteHint} run={() => remove(name)} then={() => route('/settings')} />
     </>
   );
 }

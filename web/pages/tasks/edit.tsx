@@ -4,7 +4,7 @@ import { useLocation, useRoute } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { DeleteButton } from '../../components/delete.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { type Draft, isDraft } from '../../components/form/draft.ts';
 import { Fields } from '../../components/form/fields.tsx';
@@ -108,18 +108,9 @@ export function EditTask() {
 }
 
 function Delete({ id }: { id: string }) {
-  const t = texts.value.tasks;
   const { route } = useLocation();
-  const remove = async () => {
-    await data(api.DELETE('/v1/tasks/{id}', { params: { path: { id } } }));
-    toast(t.deleted(id));
-    route('/tasks');
-  };
-  return (
-    <ConfirmButton danger label={t.delete} title={t.deleteTitle(id)} run={remove}>
-      <p>{t.deleteHint}</p>
-    </ConfirmButton>
-  );
+  const remove = () => data(api.DELETE('/v1/tasks/{id}', { params: { path: { id } } }));
+  return <DeleteButton name={id} hint={texts.value.tasks.deleteHint} run={remove} then={() => route('/tasks')} />;
 }
 
 function Changing({ task: loaded, known }: { task: Task; known: Known }) {

@@ -1,7 +1,7 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { mayAct, session } from '../../api/session.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { DeleteButton } from '../../components/delete.tsx';
 import { refusal } from '../../components/form/form.tsx';
 import { FormButton } from '../../components/form/form-button.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
@@ -59,17 +59,8 @@ function columns(refresh: () => void): Column<Template>[] {
 }
 
 function Delete({ id, refresh }: { id: string; refresh: () => void }) {
-  const t = texts.value.taskLists;
-  const remove = async () => {
-    await data(api.DELETE('/v1/templates/{id}', { params: { path: { id } } }));
-    toast(t.deleted(id));
-    refresh();
-  };
-  return (
-    <ConfirmButton danger label={t.delete} about={id} title={t.deleteTitle(id)} run={remove}>
-      <p>{t.deleteHint}</p>
-    </ConfirmButton>
-  );
+  const remove = () => data(api.DELETE('/v1/templates/{id}', { params: { path: { id } } }));
+  return <DeleteButton name={id} hint={texts.value.taskLists.deleteHint} run={remove} then={refresh} isOneOfMany />;
 }
 
 const templateFields = ({ taskLists: t, tasks }: Texts): FieldSpec[] => [

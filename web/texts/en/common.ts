@@ -69,6 +69,8 @@ export const common = {
     unavailable: 'The server cannot reach its database or Temporal. Try again in a moment.',
     internal: 'Something went wrong on the server.',
     changed: 'Someone else has changed the same setting meanwhile. Discard your changes to see theirs.',
+    already_open: 'A second look at this decision is open already.',
+    window_closed: 'It is too late for this: its time is over.',
     unreachable: 'The server does not answer.',
     other: 'The call has failed.',
   } as Record<string, string>,

@@ -73,6 +73,7 @@ export const desk = {
             ? `At most ${most}`
             : '',
   },
+  suggested: { says: (model: string, sure: string) => `${model}, ${sure} sure:`, take: 'Take over' },
   pending: {
     title: 'Decided, not sent yet',
     sending: (seconds: number) => `Sent in ${seconds} s`,
@@ -138,26 +139,6 @@ export const desk = {
     explainAsk: 'Ask',
     offered: (ahead: string, atLeast: boolean) =>
       `It is offered to you; ${atLeast ? 'at least ' : ''}${ahead} go before it.`,
-    why: {
-      otherQueue: 'It is in another queue.',
-      heldByYou: 'You hold it yourself.',
-      excluded: 'It must not go to you.',
-      skipped: 'You have skipped it.',
-      skills: 'It needs skills that you have not said you have.',
-      paused: 'The queue is paused.',
-      maxHeld: 'You hold as many as this queue allows.',
-      notRegistered: 'Only registered reviewers work in this queue.',
-      away: 'You are away.',
-      quota: 'You have had as many tickets as you may today.',
-      exposure: 'You have seen enough of its kind today.',
-      forAnother: 'It is for someone else at first.',
-      held: 'Someone else holds it.',
-      delayed: 'It becomes available later.',
-      decided: 'It is decided.',
-      invalidated: 'It is invalidated.',
-      expired: 'Its deadline has passed.',
-      dead: 'It is dead.',
-    } as Record<string, string>,
   },
   tally: {
     title: 'My session',

@@ -69,6 +69,8 @@ export const common: Texts['common'] = {
     unavailable: '服务器无法连接数据库或 Temporal，请稍后重试。',
     internal: '服务器内部出错。',
     changed: '其他人已修改了同一设置。放弃您的修改即可看到对方的值。',
+    already_open: '此裁定的复查已在进行中。',
+    window_closed: '已超过期限。',
     unreachable: '服务器没有响应。',
     other: '调用失败。',
   },

@@ -1,0 +1,115 @@
+import { useState } from 'preact/hooks';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { useResource } from '../../api/resource.ts';
+import { session } from '../../api/session.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Body } from '../../components/body/body.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/feedback.tsx';
+import { FormButton } from '../../components/form/form-button.tsx';
+import { exactDuration, moment, number } from '../../components/format.ts';
+import { Listing } from '../../components/listing.tsx';
+import { Page, Section } from '../../components/page.tsx';
+import { personAt } from '../../components/person.ts';
+import { ChoosePerson, PersonShown } from '../../components/person.tsx';
+import type { Column } from '../../components/table.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { texts } from '../../texts/texts.ts';
+import { decisionForm } from './decision.tsx';
+import { wordsOf } from './words.ts';
+
+type Ticket = Schemas['Ticket'];
+
+/** A reviewer's own work: what they decided, and which of it was overturned. Gold is in it as any ticket is. */
+export function Mine() {
+  const { pages, desk } = texts.value;
+  const person = personAt(session.value);
+  return (
+    <Page title={pages.mine} actions={<PersonShown />}>
+      {person === null && <ChoosePerson hint={desk.whoHint} />}
+      {person !== null && <Today key={`today ${person}`} person={person} />}
+      {person !== null && <Decided key={person} person={person} />}
+    </Page>
+  );
+}
+
+function Today({ person }: { person: string }) {
+  const { mine, numbers } = texts.value;
+  const c = numbers.columns;
+  const from = new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
+  const query = { kind: 'ticket' as const, person, from };
+  const found = useResource((signal) => data(api.GET('/v1/figures/people', { params: { query }, signal })), []);
+  return (
+    <Section title={mine.today}>
+      <Loaded of={found}>
+        {({ reviewers: [of] }) => (
+          <Facts
+            facts={[
+              [c.decisions, number(of?.decisions ?? 0)],
+              [c.median, of?.medianHandlingSeconds == null ? '–' : exactDuration(of.medianHandlingSeconds)],
+              [c.skips, number(of?.skips ?? 0)],
+              [c.releases, number(of?.releases ?? 0)],
+              [c.expiries, number(of?.expiries ?? 0)],
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+const MOST = 500;
+
+function Decided({ person }: { person: string }) {
+  const { mine: t, items, lists, pages, schedules } = texts.value;
+  const { fields: f, looks } = items;
+  const params = { query: { limit: MOST } };
+  const known = useResource((signal) => data(api.GET('/v1/queues', { params, signal })), []);
+  const list = usePages((cursor, signal) => {
+    const query = { reviewer: person, state: 'decided' as const, ...(cursor && { cursor }) };
+    return data(api.GET('/v1/tickets', { params: { query }, signal }));
+  }, []);
+  const said = ({ queue }: Ticket, decision: unknown) =>
+    wordsOf(decisionForm(known.data?.items.find(({ name }) => name === queue)?.form), decision);
+  const now = (ticket: Ticket) =>
+    ticket.standing && ticket.standing.ticket !== ticket.id ? (
+      <>
+        <Badge tone="bad">{items.events.overturned}</Badge> {said(ticket, ticket.standing.decision)}
+      </>
+    ) : (
+      '–'
+    );
+  const columns: Column<Ticket>[] = [
+    { id: 'id', title: lists.id, cell: ({ id }) => <bdi>{id}</bdi> },
+    { id: 'queue', title: f.queue, cell: ({ queue }) => <bdi>{queue}</bdi> },
+    { id: 'at', title: f.decidedAt, cell: ({ decidedAt }) => decidedAt && moment(decidedAt) },
+    { id: 'body', title: items.body, cell: ({ body }) => <Opened value={body} /> },
+    { id: 'decision', title: items.decision, cell: (ticket) => said(ticket, ticket.decision) },
+    { id: 'stands', title: looks.stands, cell: now },
+    { id: 'actions', title: schedules.columns.actions, cell: ({ id }) => <Dispute id={id} person={person} /> },
+  ];
+  return <Listing title={pages.mine} list={list} columns={columns} rowKey={({ id }) => id} empty={t.none} />;
+}
+
+/** Content that is shown when someone asks for it. */
+function Opened({ value }: { value: unknown }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{texts.value.form.show}</summary>
+      {open && <Body value={value} />}
+    </details>
+  );
+}
+
+function Dispute({ id, person }: { id: string; person: string }) {
+  const t = texts.value.mine;
+  const fields = [{ kind: 'text', name: 'reason', said: t.reason, isLong: true, empty: 'required' } as const];
+  const send = async ({ reason }: Readonly<Record<string, unknown>>) => {
+    const body = { reason: String(reason), reviewer: person };
+    await data(api.POST('/v1/tickets/{id}/dispute', { params: { path: { id } }, body }));
+    toast(t.disputed);
+  };
+  return <FormButton label={t.dispute} about={id} fields={fields} given={null} submit={t.dispute} onSubmit={send} />;
+}

@@ -1,0 +1,90 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { mayAct } from '../../api/session.ts';
+import { FormButton } from '../../components/form/form-button.tsx';
+import type { FieldSpec } from '../../components/form/spec.ts';
+import { Section } from '../../components/page.tsx';
+import { State } from '../../components/state.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { When } from '../../components/when.tsx';
+import { itemPath } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { decisionForm, freeForm } from '../desk/decision.tsx';
+import { wordsOf } from '../desk/words.ts';
+
+type Ticket = Schemas['Ticket'];
+
+interface Props {
+  ticket: Ticket;
+  refresh: () => void;
+}
+
+/** Second looks at a decision, what counts now, and asking for one; of a look, what it is about. */
+export function Looks({ ticket, refresh }: Props) {
+  const t = texts.value.items.looks;
+  const { queue, of, looks, standing } = ticket;
+  const params = { path: { queue } };
+  const settings = useResource((signal) => data(api.GET('/v1/queues/{queue}', { params, signal })), [queue]);
+  const form = decisionForm(settings.data?.form);
+  return (
+    <Section
+      title={t.title}
+      actions={!of && settings.data && <Ask {...{ ticket, refresh }} form={settings.data.form} />}
+    >
+      <div class="panel-body">
+        <ul class="reasons">
+          {of && (
+            <li>
+              {t.of(t.causes[of.cause])} <a href={itemPath('ticket', of.id)}>{of.id}</a>
+            </li>
+          )}
+          {!of && looks.length === 0 && <li>{t.none}</li>}
+          {looks.map(({ id: look, causes, outcome, state }) => (
+            <li key={look}>
+              {causes.map((cause) => t.causes[cause]).join(', ')} <a href={itemPath('ticket', look)}>{look}</a>{' '}
+              {outcome ? t.outcomes[outcome] : <State state={state} />}
+            </li>
+          ))}
+          {standing && looks.length > 0 && (
+            <li>
+              {t.stands} <strong>{wordsOf(form, standing.decision)}</strong> · <bdi>{standing.by}</bdi> ·{' '}
+              <When at={standing.at} />
+            </li>
+          )}
+        </ul>
+      </div>
+    </Section>
+  );
+}
+
+function Ask({ ticket: { id }, refresh, form: schema }: Props & { form: Schemas['Queue']['form'] }) {
+  const { looks: t, actions, decision } = texts.value.items;
+  const form = schema ? decisionForm(schema) : freeForm();
+  const reason: FieldSpec = { kind: 'text', name: 'reason', said: [actions.reason, t.reasonHint], empty: 'omit' };
+  const causes: FieldSpec = {
+    ...{ kind: 'choice', name: 'cause', said: [t.cause, ''], initial: 'check', proposed: true },
+    options: [
+      ['check', t.causes.check],
+      ['appeal', t.causes.appeal],
+    ],
+  };
+  const send = async (given: Readonly<Record<string, unknown>>) => {
+    const { cause = 'overturn', decision: filled, ...rest } = given;
+    const decided = filled ? { decision: form.decisionIn(filled as Record<string, unknown>) } : {};
+    const body = { ...rest, cause, ...decided } as Schemas['AskForLook'];
+    await data(api.POST('/v1/tickets/{id}/looks', { params: { path: { id } }, body }));
+    toast(cause === 'overturn' ? t.overturned : t.asked);
+    refresh();
+  };
+  const verdict: FieldSpec = { kind: 'object', name: 'decision', said: [decision, ''], fields: form.fields };
+  return (
+    <>
+      {mayAct('producer') && (
+        <FormButton label={t.ask} fields={[causes, reason]} given={null} submit={t.ask} onSubmit={send} />
+      )}
+      {mayAct('supervisor') && (
+        <FormButton label={t.overturn} fields={[verdict, reason]} given={null} submit={t.overturn} onSubmit={send} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+import { useState } from 'preact/hooks';
+import { api, data, type Schemas } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
+import { useResource } from '../../api/resource.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Facts } from '../../components/facts.tsx';
+import { Empty, Loaded } from '../../components/feedback.tsx';
+import { number, percent } from '../../components/format.ts';
+import { Section } from '../../components/page.tsx';
+import { type Column, Table } from '../../components/table.tsx';
+import { texts } from '../../texts/texts.ts';
+import { count, spent, ticketsOf } from './people.tsx';
+import { beginOf } from './wanted.ts';
+import { type OfQueue, overTime, ToSettings } from './ways.tsx';
+
+type Figures = Schemas['Quality'];
+type Row = Figures['items'][number];
+
+/** How well the people and models of a queue decide, by what second looks and gold found. */
+export const Quality = overTime('quality', ({ queue, range }: OfQueue) => {
+  const { numbers: n, pages } = texts.value;
+  const t = n.quality;
+  const [time] = useState(() => beginOf(range, serverNow()));
+  const path = { queue };
+  const found = useResource(
+    (signal) =>
+      Promise.all([
+        data(api.GET('/v1/queues/{queue}/quality', { params: { path, query: time }, signal })),
+        data(api.GET('/v1/queues/{queue}', { params: { path }, signal })),
+      ]),
+    [],
+  );
+  const csv = `/v1/queues/${encodeURIComponent(queue)}/quality.csv?${new URLSearchParams(time)}`;
+  const download = (
+    <a href={csv} download>
+      {t.csv}
+    </a>
+  );
+  return (
+    <Loaded of={found}>
+      {([{ items, retiredGold }, settings]) => (
+        <>
+          <Section title={pages.quality} actions={download}>
+            <p class="numbers-lead muted">
+              {items.some(({ looked }) => looked > 0) ? t.lead : items.length > 0 && t.noLooks}
+            </p>
+            {items.length === 0 ? (
+              <Empty>{t.none}</Empty>
+            ) : (
+              <Table
+                caption={pages.quality}
+                columns={columns(queue, items)}
+                rows={items}
+                rowKey={({ reviewer, model }) => `${reviewer} ${model}`}
+              />
+            )}
+          </Section>
+          <Checks retired={retiredGold} settings={settings} />
+        </>
+      )}
+    </Loaded>
+  );
+});
+
+function columns(queue: string, all: Row[]): Column<Row>[] {
+  const { columns: c, quality: t, of } = texts.value.numbers;
+  const hasGold = all.some(({ gold }) => gold.judged + gold.skipped > 0);
+  const columns: (Column<Row> | false)[] = [
+    { id: 'who', title: c.person, cell: (row) => <Who queue={queue} of={row} /> },
+    { id: 'decided', title: c.decisions, numeric: true, cell: (row) => count(row.decided) },
+    ...(['looked', 'upheld', 'overturned'] as const).map(
+      (id): Column<Row> => ({ id, title: t.columns[id], numeric: true, cell: (row) => count(row[id]) }),
+    ),
+    { id: 'rate', title: t.columns.rate, cell: ({ overturnRate }) => <Interval {...overturnRate} /> },
+    hasGold && {
+      ...{ id: 'gold', title: c.gold, numeric: true },
+      cell: ({ gold: { judged, right } }) => (judged === 0 ? '–' : of(number(right), number(judged))),
+    },
+    hasGold && { id: 'skips', title: c.skips, numeric: true, cell: ({ gold }) => count(gold.skipped) },
+    {
+      ...{ id: 'kappa', title: t.columns.kappa, numeric: true },
+      cell: ({ kappa, n }) => (kappa === null ? '–' : `${number(kappa, 2)} (n = ${number(n)})`),
+    },
+    { id: 'median', title: c.median, numeric: true, cell: ({ secondsMedian }) => spent(secondsMedian) },
+  ];
+  return columns.filter((column) => column !== false);
+}
+
+function Who({ queue, of: { reviewer, model } }: { queue: string; of: Row }) {
+  return (
+    <>
+      <a href={ticketsOf(queue, reviewer ?? `model:${model}`)}>{reviewer ?? model}</a>{' '}
+      {model !== undefined && <Badge>{texts.value.numbers.quality.model}</Badge>}
+    </>
+  );
+}
+
+/** A share on a scale from none to all with the interval in which it is, and the same in figures. */
+function Interval({ value, low, high }: Row['overturnRate']) {
+  if (value === null) return <>–</>;
+  const [from, at, to] = [low, value, high].map((share) => `${share * 100}%`);
+  const drawn = `var(--sunken) ${from}, var(--muted) 0 ${at}, var(--accent) 0 calc(${at} + 3px), var(--muted) 0 ${to}, var(--sunken) 0`;
+  return (
+    <span class="numbers-interval">
+      <span class="numbers-bar" style={{ background: `linear-gradient(to right, ${drawn})` }} aria-hidden="true" />
+      {percent(value)} ({percent(low)} – {percent(high)})
+    </span>
+  );
+}
+
+/** What is drawn for checks, and which gold is in doubt. */
+function Checks({ retired, settings }: { retired: Figures['retiredGold']; settings: Schemas['Queue'] }) {
+  const { quality: t, of: part } = texts.value.numbers;
+  const { share = 0, adapt, of = 'people' } = settings.second ?? {};
+  const drawn = adapt ? `${percent(adapt.min)} – ${percent(adapt.max)}` : percent(share);
+  const doubts = retired.map(({ id, judged, right, disputed }) =>
+    t.doubt(id, part(number(right), number(judged)), number(disputed)),
+  );
+  return (
+    <Section title={t.checks} actions={<ToSettings queue={settings.name} />}>
+      <Facts
+        facts={[
+          [t.drawn, `${drawn} ${t.of[of]}`],
+          [t.gold, percent(settings.gold?.share ?? 0)],
+          doubts.length > 0 && [t.doubtful, doubts.join('; ')],
+        ]}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,102 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
+import { DeleteButton } from '../../components/delete.tsx';
+import { FormButton } from '../../components/form/form-button.tsx';
+import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
+import { zones } from '../../components/form/zones.ts';
+import { moment, number } from '../../components/format.ts';
+import { Listing } from '../../components/listing.tsx';
+import { Page } from '../../components/page.tsx';
+import type { Column } from '../../components/table.tsx';
+import { toast } from '../../components/toasts.tsx';
+import { texts } from '../../texts/texts.ts';
+
+type Reviewer = Schemas['Reviewer'];
+const PAGE = 50;
+
+/** The register: what the server knows of those who decide. */
+export function Reviewers() {
+  const { pages, reviewers: t } = texts.value;
+  const list = usePages((cursor, signal) => {
+    const query = { limit: PAGE, ...(cursor && { cursor }) };
+    return data(api.GET('/v1/reviewers', { params: { query }, signal }));
+  }, []);
+  return (
+    <Page title={pages.reviewers}>
+      <p class="muted lead">{t.lead}</p>
+      <Listing
+        title={pages.reviewers}
+        list={list}
+        columns={columns(list.refresh)}
+        rowKey={({ name }) => name}
+        empty={t.none}
+        actions={<Edit refresh={list.refresh} />}
+      />
+    </Page>
+  );
+}
+
+function columns(refresh: () => void): Column<Reviewer>[] {
+  const { reviewers: t, common, schedules } = texts.value;
+  const exposed = ({ exposure = {} }: Reviewer) => Object.entries(exposure).map(([of, n]) => `${of} ${number(n)}`);
+  return [
+    { id: 'name', title: common.name, cell: ({ name }) => <bdi>{name}</bdi> },
+    { id: 'display', title: t.displayName[0], cell: ({ displayName }) => <bdi>{displayName ?? '–'}</bdi> },
+    { id: 'person', title: t.person[0], cell: ({ person }) => <bdi>{person ?? '–'}</bdi> },
+    { id: 'skills', title: t.skills[0], cell: ({ skills = [] }) => skills.join(', ') || '–' },
+    { id: 'day', title: t.perDay[0], numeric: true, cell: ({ perDay }) => (perDay == null ? '–' : number(perDay)) },
+    { id: 'exposure', title: t.exposure[0], cell: (one) => exposed(one).join(', ') || '–' },
+    { id: 'away', title: t.awayUntil[0], cell: ({ awayUntil }) => (awayUntil ? moment(awayUntil) : '–') },
+    { id: 'actions', title: schedules.columns.actions, cell: (one) => <Actions of={one} refresh={refresh} /> },
+  ];
+}
+
+function Actions({ of, refresh }: { of: Reviewer; refresh: () => void }) {
+  const params = { path: { name: of.name } };
+  const remove = () => data(api.DELETE('/v1/reviewers/{name}', { params }));
+  return (
+    <span class="actions">
+      <Edit of={of} refresh={refresh} />
+      <DeleteButton name={of.name} hint={texts.value.reviewers.deleteHint} run={remove} then={refresh} isOneOfMany />
+    </span>
+  );
+}
+
+function fields(isNew: boolean): FieldSpec[] {
+  const t = texts.value.reviewers;
+  return [
+    ...(isNew ? [{ kind: 'text', name: 'name', said: t.name, empty: 'required' } as const] : []),
+    { kind: 'text', name: 'displayName', said: t.displayName, empty: 'null' },
+    { kind: 'text', name: 'person', said: t.person, empty: 'null' },
+    { kind: 'lines', name: 'skills', said: t.skills, empty: 'omit' },
+    count('perDay', t.perDay, null),
+    {
+      ...{ kind: 'rows', name: 'exposure', said: t.exposure, row: t.row, add: t.add },
+      fields: [{ kind: 'text', name: '0', said: t.category, empty: 'required' }, proposed(count('1', t.perDay, 10))],
+    },
+    { kind: 'moment', name: 'awayUntil', said: t.awayUntil, empty: 'null' },
+    { kind: 'text', name: 'timezone', said: t.timezone, empty: 'omit', initial: 'UTC', suggestions: zones() },
+  ];
+}
+
+function Edit({ of, refresh }: { of?: Reviewer; refresh: () => void }) {
+  const { reviewers: t, schedules, settings, common } = texts.value;
+  const { name: given, createdAt: _made, updatedAt: _changed, ...rest } = of ?? {};
+  const save = async ({ name = given, exposure, ...more }: Readonly<Record<string, unknown>>) => {
+    const limits = (exposure as [string, number][]).map(({ 0: category, 1: perDay }) => [category, perDay]);
+    const body = { ...more, exposure: Object.fromEntries(limits) } as Schemas['PutReviewer'];
+    await data(api.PUT('/v1/reviewers/{name}', { params: { path: { name: String(name) } }, body }));
+    toast(settings.saved);
+    refresh();
+  };
+  return (
+    <FormButton
+      label={of ? schedules.change : t.create}
+      about={given}
+      fields={fields(!of)}
+      given={of ? { ...rest, exposure: Object.entries(of.exposure ?? {}) } : null}
+      submit={common.save}
+      onSubmit={save}
+    />
+  );
+}
