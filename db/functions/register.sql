@@ -9,42 +9,52 @@ begin
      where name = any (p_names) order by 1) s;
 end $$;
 
--- What the register says of a name now. Of several names of a person the least limit holds, and the time zone of the
--- one that was registered first. `spent` is null where nothing limits them, `away_until` where it is over.
--- p_chosen  tickets that the person is about to be handed, which count already
-create or replace function register_of(p_name text, p_chosen text[] default '{}') returns register_entry
-language plpgsql stable as $$
+-- What the register says of each of these names now, in their order. Of several names of a person the least limit
+-- holds, and the time zone of the one that was registered first. `spent` is null where nothing limits them,
+-- `away_until` where it is over. One statement for all: many may share a claim.
+-- p_chosen  tickets that all of them are about to be handed, which count already
+create or replace function registers_of(p_names text[], p_chosen text[] default '{}') returns setof register_entry
+language plpgsql stable set plan_cache_mode = force_generic_plan as $$
 declare
-  e register_entry;
-  v_per_day integer;
-  v_limited boolean;
-  v_zone text;
-  v_day date;
-  v_new text[] := '{}';
+  v_now timestamptz := clock_timestamp();
+  v_erased boolean := exists (select from erased_name);
 begin
-  select coalesce(person, name), true, skills into e.one, e.registered, e.skills from reviewer where name = p_name;
-  e.name := p_name; e.names := known_as(p_name); e."full" := '{}';
-  if e.one is null then
-    e.one := p_name; e.registered := false; e.skills := '{}';
-    return e;
-  end if;
-  select min(per_day), max(away_until) filter (where away_until > clock_timestamp()),
-         bool_or(per_day is not null or exposure <> '{}'), (array_agg(timezone order by seq))[1]
-    into v_per_day, e.away_until, v_limited, v_zone from reviewer where coalesce(person, name) = e.one;
-  v_day := (clock_timestamp() at time zone v_zone)::date;
-  e.day_ends_at := (v_day + 1)::timestamp at time zone v_zone;
-  if not v_limited then return e; end if;
-  if p_chosen <> '{}' then v_new := array(select id from unnest(p_chosen) id where not was_handed(id, e.names)); end if;
-  e.spent := coalesce(v_per_day <= cardinality(v_new) + (
-    select coalesce(sum(n), 0) from reviewer_day where name = any (e.names) and day = v_day), false);
-  e."full" := array(
-    select x.key from reviewer n cross join jsonb_each_text(n.exposure) x where coalesce(n.person, n.name) = e.one
-     group by x.key having min(x.value::integer) <= (
-       select coalesce(sum((d.categories ->> x.key)::integer), 0) from reviewer_day d
-        where d.name = any (e.names) and d.day = v_day)
-       + (select count(*) from item where kind = 'ticket' and id = any (v_new) and category = x.key));
-  return e;
+  return query
+  with own as materialized (
+    select p.no, p.name, coalesce(r.person, r.name) as one, r.skills
+      from unnest(p_names) with ordinality p (name, no) left join reviewer r on r.name = p.name
+  ), person as materialized (
+    select n.*, (v_now at time zone n.zone)::date as day
+      from (select o.one, array_agg(r.name) as names, min(r.per_day) as per_day, bool_or(r.exposure <> '{}') as exposed,
+                   max(r.away_until) filter (where r.away_until > v_now) as away_until,
+                   (array_agg(r.timezone order by r.seq))[1] as zone
+              from (select distinct one from own where one is not null) o
+              join reviewer r on coalesce(r.person, r.name) = o.one group by o.one) n
+  ), today as materialized (
+    select p.*, d.n, d.categories,
+           array(select id from unnest(p_chosen) id where p_chosen <> '{}' and not was_handed(id, p.names)) as chosen
+      from person p
+     cross join lateral (
+       select coalesce(sum(d.n), 0) as n, array_agg(d.categories) as categories from reviewer_day d
+        where d.name = any (p.names) and d.day = p.day and (p.per_day is not null or p.exposed)) d)
+  select o.no, o.name, coalesce(o.one, o.name),
+         case when v_erased then known_as(o.name) else array[o.name] || array_remove(t.names, o.name) end,
+         o.one is not null, coalesce(o.skills, '{}'), t.away_until, (t.day + 1)::timestamp at time zone t.zone,
+         case when t.per_day is not null or t.exposed
+              then coalesce(t.per_day <= cardinality(t.chosen) + t.n, false) end,
+         case when t.exposed then array(
+           select x.key from reviewer r cross join jsonb_each_text(r.exposure) x
+            where coalesce(r.person, r.name) = t.one group by x.key having min(x.value::integer) <= (
+              select coalesce(sum((c ->> x.key)::integer), 0) from unnest(t.categories) c)
+              + (select count(*) from item where kind = 'ticket' and id = any (t.chosen) and category = x.key))
+           else '{}' end
+    from own o left join today t on t.one = o.one order by o.no;
 end $$;
+
+create or replace function register_of(p_name text, p_chosen text[] default '{}') returns register_entry
+language sql stable as $$
+  select * from registers_of(array[p_name], p_chosen)
+$$;
 
 -- All names of persons who are away.
 create or replace function away_names() returns text[] language plpgsql stable as $$
@@ -98,14 +108,14 @@ declare
   v_head text[];
   v_mine text[];
   v_none text;
+  v_free boolean := not exists (select from item where queue = q.name and state = 'ready' and for_person is not null);
   e register_entry;
   r record;
 begin
   v_all := array(
-    select (p.no, p.name, o.one, o.names, o.registered, case when q.registered then o.skills else p_skills end,
+    select (o.no, o.name, o.one, o.names, o.registered, case when q.registered then o.skills else p_skills end,
             null, null, o.spent, o."full")::register_entry
-      from unnest(p_persons) with ordinality p (name, no) cross join lateral register_of(p.name) o
-     where o.away_until is null and (o.registered or not q.registered) order by p.no);
+      from registers_of(p_persons) o where o.away_until is null and (o.registered or not q.registered) order by o.no);
   if cardinality(v_all) = 0 then return null; end if;
   if p_persons[1] = all (p_persons) then
     if (v_all[1]).spent is null then
@@ -114,8 +124,8 @@ begin
   else
     v_first := array(
       select f from (select distinct on (a.one) a as f, a.no from unnest(v_all) a
-                      where a.spent is not true and not exists (
-                        select from item where queue = q.name and state = 'ready' and for_person = any (a.names))
+                      where a.spent is not true and (v_free or not exists (
+                        select from item where queue = q.name and state = 'ready' and for_person = any (a.names)))
                       order by a.one, a.no) s order by s.no);
   end if;
   if (select count(distinct skills) from unnest(v_first)) = 1 then
@@ -123,7 +133,8 @@ begin
     for r in
       select f.no, i.id from unnest(v_head) with ordinality h (id, n)
         join item i on i.kind = q.kind and i.id = h.id
-       cross join lateral (select * from unnest(v_first[h.n:h.n])) f
+        join (select f, row_number() over () as n from unnest(v_first) f) s on s.n = h.n
+       cross join lateral (select (s.f).*) f
        where is_offered(i, f.names, f."full", v_away)
     loop v_ids[r.no] := r.id; end loop;
   end if;
