@@ -746,6 +746,7 @@ export interface Statements {
   explain_task: { params: { id: string; person: string }; row: { why: string[]; state: Columns['explain_task.state'] | null; ahead: number } };
   was_dispatched: { params: { person: string; id: string }; row: never };
   complete_tasks: { params: { completions: unknown }; row: Narrowed<Nullable<ItemRow> & { token: string | null; outcome: string | null; completed_at: Date | null; current: string | null }, Columns['complete_tasks.*']>; moves: true };
+  given_after: { params: { token: string }; row: { open: boolean } };
   release_task: { params: { person: string; token?: string | null; comment?: string | null; actor: string }; row: Narrowed<Nullable<ItemRow> & { outcome: string; log_id: string | null; released_at: Date | null; current: string | null }, Columns['release_task.*']>; moves: true };
   dispatch_log: { params: { person?: string | null; taskId?: string | null; from: Date | string; afterMicros?: number | null; afterItem?: string | null; afterSeq?: number | null; limit: number }; row: { item_id: string; seq: number; type: Columns['dispatch_log.type']; at: Date; micros: number; data: Columns['dispatch_log.data'] } };
   completions_of: { params: { id: string }; row: { uid: string; logId: string; completedAt: string; result: unknown } };

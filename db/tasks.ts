@@ -45,8 +45,6 @@ export interface Completion {
   result: unknown;
   /** SHA-256 of the result, hex. */
   hash: string;
-  /** Whether the next one is asked for with it. */
-  next: boolean;
 }
 
 export type Released =

@@ -69,9 +69,14 @@ export const completeTaskEndpoint = endpoint('completeTask', 'POST /v1/clients/{
   problems: ['stale_log_id', 'lease_lost'],
   async handle({ ctx, caller, params, body: { logId, result = null, next, ...wanted }, signal }) {
     const uid = personOf(caller, params.uid, 'uid');
-    const completedAt = (await dispatches.complete(ctx, uid, logId, result, next)).toISOString();
+    const done = await dispatches.complete(ctx, uid, logId, result);
+    const completedAt = done.completed_at.toISOString();
     if (!next) return ok({ logId, completedAt });
-    return ok({ logId, completedAt, next: dispatched(await dispatches.pull(ctx, { uid, ...wanted, signal })) });
+    return ok({
+      logId,
+      completedAt,
+      next: dispatched(await dispatches.pullAfter(ctx, done, { uid, ...wanted, signal })),
+    });
   },
 });
 

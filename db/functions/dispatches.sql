@@ -114,9 +114,9 @@ begin
 end $$;
 
 -- Completes dispatches by their log ids (S4.5, S4.7). The occurrences are locked first; the last completion ends one.
--- p_sent   [{person, token, result, hash, next}], no token twice; `next`: the next one is asked for with it
--- outcome  completed, repeated (the same again), settled (completed with another result), stale; `current` is the
---          client's unfinished one. Rows without a token, `advanced`, as above
+-- p_sent   [{person, token, result, hash}], no token twice
+-- outcome  completed, repeated (the same again), settled (the last one, completed with another result), stale;
+--          `current` is the client's unfinished one. Rows without a token, `advanced`, as above
 create or replace function complete_tasks(p_sent json)
 returns table (token text, outcome text, completed_at timestamptz, current text, item item) language plpgsql
 set enable_hashjoin = off set enable_mergejoin = off as $$
@@ -166,23 +166,26 @@ begin
   end if;
   if cardinality(v_tokens) = json_array_length(p_sent) then return; end if;
   return query
-    select s.token, case when not coalesce(l.mine, false) then 'stale'
-                         when o.result_hash = decode(s.hash, 'hex') then 'repeated'
-                         else 'settled' end,
-           o.ended_at, case when not coalesce(l.mine, false) then (
+    select s.token, l.outcome, o.ended_at, case when l.outcome = 'stale' then (
              select u.token from lease u where u.kind = 'task' and u.slot = s.person and u.ended_at is null) end,
            null::item
-      from json_to_recordset(p_sent) as s (person text, token text, hash text, next boolean)
+      from json_to_recordset(p_sent) as s (person text, token text, hash text)
       left join lateral (
         select x.* from (select * from lease where token = s.token offset 0) x
          where x.kind = 'task' and x.slot = s.person) o on true
-      -- completed, and its client has been given nothing since, or just the next one that it asked for
-     cross join lateral (select o.why = 'settled' and s.next::integer >= (
-        select count(*) from (
-          select from event e where e.kind = 'task' and e.type = 'dispatched' and e.data ->> 'person' = s.person
-                                and e.at > o.granted_at limit 2) since) as mine) l
+     cross join lateral (
+        select case when o.why is distinct from 'settled' then 'stale'
+                    when o.result_hash = decode(s.hash, 'hex') then 'repeated'
+                    when exists (select from given_after(s.person, o.granted_at)) then 'stale'
+                    else 'settled' end as outcome) l
      where v_tokens is null or not s.token = any (v_tokens);
 end $$;
+
+-- The log id that a client was given first after an instant.
+create or replace function given_after(p_person text, p_at timestamptz) returns setof text language sql stable as $$
+  select data ->> 'logId' from event
+   where kind = 'task' and type = 'dispatched' and data ->> 'person' = p_person and at > p_at order by at limit 1
+$$;
 
 -- Notes what clients have completed last, for their look-back (S4.6).
 create or replace function look_back_to(p_tokens text[]) returns void language sql as $$

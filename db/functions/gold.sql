@@ -11,23 +11,29 @@ create or replace function is_own_draw(p_look jsonb, p_names text[]) returns boo
   select p_look ? 'drawn' and p_look -> 'deciders' ?| p_names
 $$;
 
--- The tickets that are handed to these persons: those that were chosen for them, or gold instead. A copy that waits for
--- its person goes by its rank. Where nothing was chosen, all gold that is left for the person is handed out, because
--- the counts that they see have it.
+-- The tickets that are handed to these persons: those that were chosen for them, and gold, which goes before a ticket
+-- where its person may get more, or else takes its place. A copy that waits for its person goes by its rank. Where
+-- nothing was chosen, all gold that is left for the person is handed out, because the counts that they see have it.
 -- p_ids  for each person what was chosen, or null
 create or replace function with_gold(q queue, p_persons text[], p_skills text[], p_ids text[]) returns text[]
 language plpgsql as $$
 declare
   v_share double precision := (q.gold ->> 'share')::double precision;
   v_copy text;
+  v_free integer;
   e register_entry;
 begin
-  p_ids := coalesce(p_ids, '{}');
+  p_ids := p_ids || array_fill(null::text, array[cardinality(p_persons) - coalesce(cardinality(p_ids), 0)]);
   for n in 1 .. cardinality(p_persons) loop
     e := register_of(p_persons[n], array(
       select p_ids[m] from generate_series(1, n - 1) m where p_persons[m] = p_persons[n] and p_ids[m] is not null));
     continue when e.away_until is not null or q.registered and not e.registered;
     if not q.registered then e.skills := p_skills; end if;
+    -- gold before it may have used up what its person may have today
+    if e.spent is not null and not was_handed(p_ids[n], e.names) and (e.spent or exists (
+      select from item where kind = 'ticket' and id = p_ids[n] and category = any (e."full"))) then
+      p_ids[n] := null;
+    end if;
     select i.id into v_copy from gold_copy c
       join item i on i.kind = 'ticket' and i.id = c.id
       left join item o on o.kind = 'ticket' and o.id = p_ids[n]
@@ -38,7 +44,9 @@ begin
     if v_copy is null and e.spent is not true and v_share > 0 and (p_ids[n] is null or random() < v_share) then
       v_copy := add_copy(q, e, p_ids[n]);
     end if;
-    p_ids[n] := coalesce(v_copy, p_ids[n]);
+    continue when v_copy is null;
+    v_free := case when p_persons[1] = all (p_persons) then array_position(p_ids, null, n) end;
+    p_ids := p_ids[:n - 1] || v_copy || p_ids[n:v_free - 1] || p_ids[coalesce(v_free, n) + 1:];
   end loop;
   return p_ids;
 end $$;

@@ -1,10 +1,11 @@
 -- Models beside people (docs/guides/models.md): what models suggest for tickets is kept beside them, shown to whoever
 -- decides where their queue is in mode suggest, and decides in mode auto.
 
--- Keeps a suggestion. An erasure of the ticket waits for this, or this for the erasure, so that none is left over.
+-- Keeps a suggestion, in place of the model's one for an earlier body. An erasure of the ticket waits for this, or this
+-- for the erasure, so that none is left over.
 -- p_form  settings version whose form the decision fits
 -- p_seen  the version of the ticket that the model saw, or null
--- No row: the model has one for this ticket, the ticket is over or has changed, or the settings have.
+-- No row: the model has one for this body, the ticket is over or has changed, or the settings have.
 create or replace function add_suggestion(
   p_id text, p_model text, p_decision json, p_confidence double precision, p_reasons json, p_hash text, p_form bigint,
   p_seen bigint
@@ -21,7 +22,12 @@ begin
      cross join lateral (select coalesce(q.assist ->> 'mode', 'off') as mode) m
      where i.kind = 'ticket' and i.id = p_id and i.ended_at is null
        and (q.form is null or q.settings_version = p_form) and (p_seen >= i.content_version) is not false
-    on conflict (item_id, model) do nothing
+    on conflict (item_id, model) do update
+       set queue = excluded.queue, mode = excluded.mode, decision = excluded.decision, confidence = excluded.confidence,
+           reasons = excluded.reasons, hash = excluded.hash, form_version = excluded.form_version,
+           content_version = excluded.content_version, decides = excluded.decides, seq = default,
+           at = clock_timestamp()
+     where excluded.content_version > coalesce(suggestion.content_version, 0)
     returning *;
 end $$;
 
@@ -156,7 +162,8 @@ $$;
 
 create or replace function is_unsuggested(i item, p_model text) returns boolean language sql stable as $$
   select i.look is null and not 'model:' || p_model = any (i.exclude)
-     and not exists (select from suggestion s where s.item_id = i.id and s.model = p_model)
+     and not exists (select from suggestion s where s.item_id = i.id and s.model = p_model
+                        and s.content_version is not distinct from i.content_version)
 $$;
 
 -- Gold as a model is shown it.

@@ -182,7 +182,7 @@ with changed as (
                             when :change::jsonb ?| '{for,forSeconds}'
                             then i.available_at + make_interval(secs => p."forSeconds")
                             else i.for_until end as for_until,
-         nextval('item_version') as version
+         nextval('item_version') as version, i.content_version as content_before, o.other_body, o.other_requires
     from item i
     join queue q on q.kind = i.kind and q.name = i.queue
    cross join jsonb_to_record(:change::jsonb)
@@ -190,15 +190,21 @@ with changed as (
                  "for" text, "forSeconds" double precision)
    cross join lateral (
      select case when :change::jsonb ? 'for' then p.for else i.for_person end as for_person) f
+   cross join lateral (
+     select (:change::jsonb -> 'body' <> i.body::jsonb) is true as other_body,
+            (p.requires @> to_jsonb(i.requires) and p.requires <@ to_jsonb(i.requires)) is false as other_requires) o
    where i.kind = :kind and i.id = :id and i.ended_at is null
      for update of i
+), kept as (
+  -- only another body makes suggestions outdated
+  update suggestion s set content_version = n.version from changed n
+   where n.kind = 'ticket' and s.item_id = n.id and s.content_version is not distinct from n.content_before
+     and n.other_requires and not n.other_body
 )
 update item i
    set priority = n.priority, body = n.body, requires = n.requires, exclude = n.exclude, subject = n.subject,
        category = n.category, own_category = n.own_category, for_person = n.for_person, for_until = n.for_until,
-       content_version = case when :change::jsonb ? 'body' and n.body::jsonb <> i.body::jsonb
-                                or not (n.requires <@ i.requires and i.requires <@ n.requires)
-                              then n.version else i.content_version end,
+       content_version = case when n.other_body or n.other_requires then n.version else i.content_version end,
        manual_priority = i.manual_priority or :change::jsonb ? 'priority',
        manual_requires = i.manual_requires or :change::jsonb ? 'requires',
        rules_due_at = case when :change::jsonb ? 'body' and n.rules <> '[]' then clock_timestamp()

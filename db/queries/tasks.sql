@@ -156,6 +156,13 @@ select from lease where kind = 'task' and slot = :person and item_id > :id || '/
 -- moves
 select r.token, r.outcome, r.completed_at, r.current, (r.item).* from complete_tasks(:completions::json) r;
 
+-- name: given_after
+-- not null: open
+-- Whether what a client was given first after this dispatch is unfinished; no row: it was given nothing.
+select coalesce(l.ended_at is null and coalesce(l.expires_at > clock_timestamp(), true), false) as open
+  from lease o cross join given_after(o.slot, o.granted_at) g left join lease l on l.token = g
+ where o.token = :token;
+
 -- name: release_task
 -- moves
 -- not null: outcome

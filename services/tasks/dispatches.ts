@@ -26,6 +26,8 @@ interface PullRequest {
 /** A dispatch, new or unfinished, or the reasons why there is none. */
 export type Found = Exclude<Pulled, { outcome: 'busy' }>;
 
+type Done = Extract<Completed, { outcome: 'completed' | 'repeated' }>;
+
 export type DispatchLogRow = RowOf<'dispatch_log'>;
 
 interface DispatchLogFilter {
@@ -121,23 +123,24 @@ export async function explain(ctx: Context, uid: string, id: string | undefined,
 }
 
 /**
- * Completes a client's last dispatch (S4.7).
- * @param next whether the next one is asked for with it, after which a repeat is still one
- * @returns when it was completed
+ * Completes a client's last dispatch (S4.7); the same again is answered the same, whatever was given since.
  * @throws Problem `stale_log_id` or `lease_lost`
  */
-export async function complete(
-  ctx: Context,
-  uid: string,
-  logId: string,
-  result: unknown,
-  next: boolean,
-): Promise<Date> {
-  const completion = { person: personOfUid(uid), token: logId, result, hash: contentHash(result), next };
+export async function complete(ctx: Context, uid: string, logId: string, result: unknown): Promise<Done> {
+  const completion = { person: personOfUid(uid), token: logId, result, hash: contentHash(result) };
   const done = await completeShared(ctx)(completion);
   if (done.outcome === 'completed') ctx.tracing?.saw('task', done.id);
-  if (done.outcome === 'completed' || done.outcome === 'repeated') return done.completed_at;
+  if (done.outcome === 'completed' || done.outcome === 'repeated') return done;
   throw rejection(done);
+}
+
+/** The next dispatch after a completion. A repeat gets the one that was given first after it, while it is unfinished. */
+export async function pullAfter(ctx: Context, { outcome, token }: Done, request: PullRequest): Promise<Found> {
+  if (outcome === 'completed') return pull(ctx, request);
+  const [given] = await ctx.db.run('given_after', { token });
+  if (given?.open === false) return { person: personOfUid(request.uid), outcome: 'none', given: { queues: [] } };
+  const found = await pull(ctx, request);
+  return found.outcome === 'redo' ? { ...found, outcome: 'dispatched' } : found;
 }
 
 /**

@@ -55,7 +55,7 @@ function modesOf(ctx: Context): Promise<Modes> {
 
 /**
  * Keeps what a model suggests for an open ticket, or for gold; in mode auto it may decide the ticket. The same again changes
- * nothing.
+ * nothing, unless the ticket has another body.
  * @param checkQueue throws where the caller may not act in the queue of gold
  * @throws Problem `not_found`, `not_open`, `changed`, `id_conflict` where the model has suggested something else, `erased`,
  * 422 where the decision does not fit the queue's form
@@ -76,13 +76,18 @@ export async function add(
     const gold = item ? undefined : found(await ctx.db.run('queue_of_gold', { id }), `there is no ticket ${id}`);
     if (gold) checkQueue(gold.name);
     const [existing] = await ctx.db.run('get_suggestion', { id: gold ? `/${id}` : id, model });
-    if (existing) return { row: sameSuggestion(existing, id, hash), created: false };
+    if (existing && !isOutdated(existing, item, version))
+      return { row: sameSuggestion(existing, id, hash), created: false };
     const row = item ? await addTo(ctx, item, said, decision, version) : await addToGold(ctx, gold, said, decision);
     if (row?.mode === 'auto' && item) await decide(ctx, [id]);
     if (row) return { row, created: true };
   }
   throw new Problem('unavailable', `ticket ${id} and the settings of its queue change all the time`, { retryAfter: 1 });
 }
+
+/** Whether a suggestion was made for an earlier body of an open ticket than the one that the caller has seen. */
+const isOutdated = (row: SuggestionRow, item: Item | undefined, seen = Number.POSITIVE_INFINITY) =>
+  item?.ended_at === null && row.content_version !== item.content_version && seen >= (item.content_version ?? 0);
 
 type Said = Omit<ParamsOf<'add_suggestion'>, 'formVersion' | 'version'>;
 

@@ -74,7 +74,7 @@ test('S4.7 a log id that is old, of somebody else, or made up is refused, and th
   expect((await complete('bob', 'lt_nonsense')).body).toMatchObject({ ...stale, status: 409, current: one.logId });
   await completed('bob', one.logId, { n: 1 });
   const two = await handed('bob');
-  expect((await complete('bob', one.logId, { n: 1 })).body).toMatchObject({ ...stale, current: two.logId });
+  expect((await complete('bob', one.logId, { n: 2 })).body).toMatchObject({ ...stale, current: two.logId });
   const foreign = await handed('eve');
   expect((await complete('bob', foreign.logId)).body).toMatchObject({ ...stale, current: two.logId });
   expect((await complete('nobody', foreign.logId)).body).toMatchObject({ ...stale, current: null });
@@ -176,4 +176,25 @@ test('S4.4 S4.7 completed with next: the next one in the same call, as of next; 
     'stale_log_id',
   );
   expect((await next('step')).task.id).toBe('step-3');
+});
+
+test('S4.7 the same again: 200 with the first answer, whatever was given since; `next` is what the first one had', async () => {
+  for (const id of ['again-1', 'again-2', 'again-3']) await addTask({ id, executor: 'uid_again' });
+  const send = (body: object) => api.post('/v1/clients/again/complete', body);
+  const both = { logId: (await handed('again')).logId, result: 1, next: true };
+  const { body: first } = await send(both);
+  expect(first.next).toMatchObject({ redo: false, task: { id: 'again-2' } });
+  const { next: second, ...completed } = first;
+  expect(await complete('again', both.logId, 1)).toMatchObject({ status: 200, body: completed });
+  expect(await send(both)).toMatchObject({ status: 200, body: first });
+  const stale = { status: 409, body: { code: 'stale_log_id', current: second.logId } };
+  for (const more of [{}, { next: false }]) expect(await send({ ...both, ...more, result: 2 })).toMatchObject(stale);
+  // completed meanwhile, it is not given again, and nothing else instead of it, also while there is something
+  expect((await complete('again', second.logId)).status).toBe(200);
+  const none = { task: null, logId: null, redo: false, nextAt: null, reasons: null };
+  const late = await send({ ...both, waitSeconds: 20 });
+  expect(late).toMatchObject({ status: 200, body: { ...completed, next: none } });
+  expect(await handed('again')).toMatchObject({ redo: false, task: { id: 'again-3' } });
+  expect((await send(both)).body.next).toEqual(none);
+  expect(await complete('again', both.logId, 1)).toMatchObject({ status: 200, body: completed });
 });

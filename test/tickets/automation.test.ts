@@ -90,6 +90,22 @@ test('B.2 a paused queue, a higher confidence and another mode wait; what is cha
   expect((await claimOne('pause', 'anna')).id).toBe('pa-3');
 });
 
+test('B.2 a suggestion decides when the ticket next waits without skills, and one for another body once it is there', async () => {
+  await auto('freed');
+  await addMany('freed', [
+    { id: 'fr-1', requires: ['x'] },
+    { id: 'fr-2', requires: ['x'] },
+  ]);
+  for (const id of ['fr-1', 'fr-2']) await suggested(id, 'm', 'yes', 1);
+  insist(await api.patch('/v1/tickets/fr-1', { requires: [] }), 'patch', 200);
+  await inState('fr-1', 'decided');
+  expect(await ticket('fr-1')).toMatchObject({ decision: 'yes', decidedBy: 'model:m' });
+  insist(await api.patch('/v1/tickets/fr-2', { requires: [], body: 'edited' }), 'patch', 200);
+  expect(await state('fr-2')).toBe('waiting');
+  await suggested('fr-2', 'm', 'no', 1);
+  expect(await ticket('fr-2')).toMatchObject({ decision: 'no', decidedBy: 'model:m' });
+});
+
 test('B.2 no model decides what needs skills, excludes it, is for a person, is a second look, or is not what it saw', async () => {
   await auto('never', { share: 1 });
   await addMany('never', [

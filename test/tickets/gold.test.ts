@@ -76,6 +76,39 @@ test('B.2 gold is handed out at its share', async () => {
   expect(Math.abs(gold - n * share)).toBeLessThan(5 * Math.sqrt(n * share * (1 - share)));
 });
 
+test('B.2 gold is hidden among the others: it takes the place of a ticket only where its person may get no more', async () => {
+  const texts = async (queue: string, person: string, count: number) =>
+    (await claim(queue, person, { count })).tickets.map(({ body, priority }: Json) => [body.text ?? 'own', priority]);
+  const tickets = [1, 2, 3].map((priority) => ({ priority, body: {} }));
+  await goldQueue('room', 1, { maxHeld: 50 });
+  await addMany('room', tickets);
+  expect(await texts('room', 'anna', 10)).toEqual([
+    ['g0', 3],
+    ['own', 3],
+    ['own', 2],
+    ['own', 1],
+  ]);
+  await goldQueue('used-up', 1, { maxHeld: 3 });
+  await addMany('used-up', tickets);
+  expect(await texts('used-up', 'anna', 10)).toEqual([
+    ['g0', 3],
+    ['own', 2],
+    ['own', 1],
+  ]);
+  await goldQueue('one', 1, { maxHeld: 50 });
+  await addMany('one', tickets);
+  expect(await texts('one', 'anna', 1)).toEqual([['g0', 3]]);
+  // it counts in a quota
+  await goldQueue('quota', 1, { maxHeld: 50 });
+  await addMany('quota', tickets);
+  await api.put('/v1/reviewers/quentin', { perDay: 3 });
+  expect(await texts('quota', 'quentin', 10)).toEqual([
+    ['g0', 3],
+    ['own', 3],
+    ['own', 2],
+  ]);
+});
+
 test('B.2 a copy looks like the tickets around it: between them in age, with their deadline, in the form of their ids', async () => {
   await goldQueue('alike', 3, { gold: { share: 1, idPrefix: 'post-' }, maxHeld: 9, deadlineSeconds: 3600 });
   const actor = await keyed('producer', 'importer');

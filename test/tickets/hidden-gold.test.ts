@@ -57,7 +57,7 @@ function plain(value: unknown, w: World): unknown {
     [new RegExp(w.queue, 'g'), 'queue'],
     [new RegExp(w.person, 'g'), 'person'],
     [new RegExp(w.id || '^$', 'g'), 'id'],
-    [/[0-9a-z]{8}-[\w-]{12}\b/g, 'another'],
+    [/[0-9a-z]{8}-[\w-]{12}(?![\w-])/g, 'another'],
     [/lt_[\w-]+/g, 'token'],
     [/\d{4}-\d\d-\d\dT[\d:.]+Z(_\d+)?/g, 'time'],
   ];

@@ -138,6 +138,28 @@ test('B.2 a suggestion of other content, or of another queue, is not shown', asy
   expect((await claimOne('other-2', 'anna')).suggestion).toBeNull();
 });
 
+test('B.2 one per model and ticket as it is: with another body it is on the work list again, and takes a new one', async () => {
+  await assist('anew', 'suggest');
+  await add('anew', { id: 'an-1', requires: ['de'] });
+  const { version } = await ticket('an-1');
+  await suggested('an-1', 'm', 1, 0.4);
+  for (const requires of [['en', 'de'], []]) {
+    insist(await api.patch('/v1/tickets/an-1', { requires }), 'patch', 200);
+    expect(await unsuggested('anew', 'm')).toEqual([]);
+    expect((await suggest('an-1', 'm', 2, 0.4)).body.code).toBe('id_conflict');
+    expect(await ticket('an-1')).toMatchObject({ suggestion: { decision: 1 } });
+  }
+  insist(await api.patch('/v1/tickets/an-1', { body: 'edited' }), 'patch', 200);
+  expect(await unsuggested('anew', 'm')).toEqual(['an-1']);
+  // a repeat that names what it saw is still one
+  expect((await suggest('an-1', 'm', 1, 0.4, { version })).status).toBe(200);
+  const tries = await Promise.all([2, 2, 2].map((decision) => suggest('an-1', 'm', decision, 0.5)));
+  expect(tries.map(({ status }) => status).sort()).toEqual([200, 200, 201]);
+  expect((await suggest('an-1', 'm', 1, 0.4)).body.code).toBe('id_conflict');
+  expect(await unsuggested('anew', 'm')).toEqual([]);
+  expect((await claimOne('anew', 'anna')).suggestion).toMatchObject({ decision: 2, confidence: 0.5 });
+});
+
 test('B.2 gold is suggested for as tickets are; in mode suggest a copy shows what was said of its gold', async () => {
   const gold = { share: 1, idPrefix: 'gold-n' };
   await configure('golden', { gold, assist: { mode: 'shadow' } });
