@@ -34,7 +34,8 @@ export function deliveryActivities(ctx: Context) {
         if (!callback) return withoutReceiver(ctx, kind, id);
         if ('review' in callback) return forwardToReview(ctx, item, callback);
         const message = await outcomes.messageOf(ctx, item, callback, 1);
-        const delivery = await deliveries.open(ctx, kind, id, message.type, callback.url);
+        const { type, version } = message;
+        const delivery = await deliveries.open(ctx, kind, id, { type, version, url: callback.url });
         if (delivery?.state === 'pending') await send(delivery, message, take);
       }),
     /** Records that the attempts are over. */

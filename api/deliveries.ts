@@ -14,11 +14,11 @@ import type { Scope, ScopedCall } from './scopes.ts';
 import { viewOf } from './views.ts';
 
 const fields = viewOf(Delivery);
-export function deliveryView(row: deliveries.ListedDelivery) {
+export function deliveryView({ role }: Pick<Caller, 'role'>, row: deliveries.ListedDelivery) {
   const view = fields(row);
   return {
     ...view,
-    url: isWorkflow(row.url) ? withoutQuery(row.url) : row.url,
+    url: isWorkflow(row.url) || role !== 'admin' ? withoutQuery(row.url) : row.url,
     nextAttemptAt: row.state === 'pending' ? view.nextAttemptAt : null,
   };
 }
@@ -66,11 +66,11 @@ export function deliveryEndpoints(kind: deliveries.DeliveredKind, delivered: Del
     roles: ['producer', 'agent', 'supervisor'],
     query: Page,
     answers: { 200: pageOf(Delivery) },
-    async handle({ ctx, params, query: { limit, cursor } }) {
+    async handle({ ctx, caller, params, query: { limit, cursor } }) {
       return listed(
         deliveries.list(ctx, kind, idOf(params), cursor ?? NEWEST, limit + 1),
         limit,
-        deliveryView,
+        (row) => deliveryView(caller, row),
         (d) => d.n,
       );
     },
@@ -82,8 +82,8 @@ export function deliveryEndpoints(kind: deliveries.DeliveredKind, delivered: Del
     params: named.extend({ n: DeliveryNumber }),
     answers: { 202: Delivery },
     problems: ['not_found', 'erased'],
-    async handle({ ctx, params }) {
-      return answer(202, deliveryView(await deliveries.redeliver(ctx, kind, idOf(params), params.n)));
+    async handle({ ctx, caller, params }) {
+      return answer(202, deliveryView(caller, await deliveries.redeliver(ctx, kind, idOf(params), params.n)));
     },
   });
   return [list, again];

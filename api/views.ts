@@ -31,6 +31,9 @@ export function viewOf<S extends z.ZodRawShape>({ shape }: z.ZodObject<S>) {
   };
 }
 
-/** A ticket as this caller may see it, also one that they decided. */
-export const asSeenBy = ({ role }: Caller, view: ReturnType<typeof ticketView>) =>
-  role === 'reviewer' ? asReviewer(view) : view;
+/** A ticket as this caller may see it, also one that they decided; a reviewer is not told who holds it instead of them. */
+export function asSeenBy<V extends ReturnType<typeof ticketView>>({ role, subject }: Caller, view: V): V {
+  if (role !== 'reviewer' && role !== 'agent') return view;
+  const lease = role === 'agent' || view.lease?.reviewer === subject ? view.lease : null;
+  return { ...asReviewer(view), lease };
+}

@@ -92,8 +92,19 @@ export const CourtSettings = z
   .openapi('CourtSettings');
 export type CourtSettings = z.infer<typeof CourtSettings>;
 
+const { margin, probability, maxVotes } = CourtSettings.shape;
+const AskedStrategy = Strategy.extend({
+  margin: margin.unwrap().optional(),
+  probability: probability.unwrap().optional(),
+  maxVotes: maxVotes.unwrap().optional(),
+}).openapi({ description: 'With `decide`, also what bounds it: as the settings of these names' });
+
 export const PutCourt = z
-  .strictObject({ ...CourtSettings.shape, dryRun: z.boolean().default(false) })
+  .strictObject({
+    ...CourtSettings.shape,
+    strategy: AskedStrategy.prefault({}),
+    dryRun: z.boolean().default(false),
+  })
   .openapi('PutCourt');
 
 export const Court = z

@@ -79,7 +79,13 @@ export const JobRelease = z
   })
   .openapi('JobRelease');
 export const JobBury = z
-  .strictObject({ command: z.literal('bury'), ...Held, priority: JobPriority.optional(), reason: Reason.optional() })
+  .strictObject({
+    command: z.literal('bury'),
+    id: JobId,
+    token: Token.optional().describe('Left out: a supervisor or an administrator buries the job, whoever has it'),
+    priority: JobPriority.optional(),
+    reason: Reason.optional(),
+  })
   .openapi('JobBury');
 /** By an operator, without a token. */
 export const BuryJob = z.strictObject({ reason: Reason }).openapi('BuryJob');

@@ -51,13 +51,15 @@ export const PROBLEM_HELP: Record<ProblemCode, Help> = {
   },
   id_conflict: {
     meaning:
-      'The id exists with other content, compared as it was first sent. Also: what is to be deleted is in use, and a picture belongs to another review.',
+      'The id exists with other content, compared as it was first sent. Also: a picture belongs to another review.',
     action:
       'If it is a repeat, send exactly what was sent first. If it is another item, give it another id. To change an open ticket, `PATCH` it.',
   },
   in_use: {
-    meaning: 'The settings would remove an option of a court for which votes on open cases have been cast.',
-    action: 'Keep the option until these cases have ended, or resolve or invalidate them.',
+    meaning:
+      'What is to be deleted has items or is named by others, or the settings would remove an option of a court for which votes on open cases have been cast.',
+    action:
+      'End or move what uses it first. Keep the option until these cases have ended, or resolve or invalidate them.',
     fields: '`cases`: up to 1,000 of these cases, the oldest first',
   },
   not_open: {

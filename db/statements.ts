@@ -458,7 +458,7 @@ export interface Statements {
   change_gold: { params: { gold: unknown; court: string }; row: never; moves: 'unseen' };
   court_stats: { params: { court: string }; row: { counts: Columns['court_stats.counts']; gold: Columns['court_stats.gold']; votes_last_hour: number; wasted_last_hour: number } };
   juror_limits: { params: { juror: string; court: string }; row: { eligible: boolean; shown: number; frees_at: Date | null; day_ends_at: Date; votes: number } };
-  open_delivery: { params: { type: string; url: string; kind: string; id: string }; row: DeliveryRow };
+  open_delivery: { params: { type: string; version: number; url: string; kind: string; id: string }; row: DeliveryRow };
   reopen_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
   get_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
   attempt_delivery: { params: { status?: number | null; error?: string | null; state: string; url: string; delaySeconds?: number | null; kind: string; id: string; n: number; version: number }; row: DeliveryRow };

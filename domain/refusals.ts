@@ -19,7 +19,7 @@ export function refusalOf(item: Attempted): Refusal {
     const settled = item.named_why === 'settled' ? 'settled' : null;
     return {
       code: 'not_open',
-      detail: `it is ${state} by ${item.ended_by}`,
+      detail: item.ended_by === null ? `it is ${state}` : `it is ${state} by ${item.ended_by}`,
       state,
       by: item.ended_by,
       at: item.ended_at?.toISOString() ?? null,

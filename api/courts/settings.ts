@@ -42,7 +42,18 @@ export const putCourtEndpoint = endpoint('putCourt', 'PUT /v1/courts/{court}', {
   body: PutCourt,
   answers: { 200: Court.or(DryRun) },
   problems: ['in_use'],
-  async handle({ api, ctx, caller, params: { court: name }, body: { dryRun, ...settings } }) {
+  async handle({
+    api,
+    ctx,
+    caller,
+    params: { court: name },
+    body: {
+      dryRun,
+      strategy: { admit, pick, decide, ...bounds },
+      ...others
+    },
+  }) {
+    const settings = { ...others, ...bounds, strategy: { admit, pick, decide } };
     checkCallback(api.ctx, 'callback', settings.callback);
     checkCallback(api.ctx, 'invitationCallback', settings.invitationCallback);
     if (dryRun) return ok(await courts.dryRun(ctx, name, settings));
@@ -63,7 +74,7 @@ export const deleteCourtEndpoint = endpoint('deleteCourt', 'DELETE /v1/courts/{c
   summary: 'Delete a court that has no open cases, with its jurors and its gold; its final cases stay',
   roles: [],
   answers: { 200: Deleted },
-  problems: ['not_found', 'id_conflict'],
+  problems: ['not_found', 'in_use'],
   async handle({ ctx, caller: { actor }, params: { court: name } }) {
     await courts.remove(ctx, name, actor);
     return ok({ deleted: true });

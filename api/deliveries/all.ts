@@ -4,12 +4,13 @@ import { withoutQuery } from '../../domain/callbacks.ts';
 import { isItem } from '../../domain/kinds.ts';
 import * as deliveries from '../../services/deliveries/deliveries.ts';
 import { Problem } from '../../services/shared/problems.ts';
+import type { Caller } from '../auth.ts';
 import { deliveryView, NEWEST } from '../deliveries.ts';
 import { answer, endpoint } from '../endpoint.ts';
 import { listed } from '../paging.ts';
 
-const view = (row: deliveries.ListedDelivery) => ({
-  ...deliveryView(row),
+const view = (caller: Caller) => (row: deliveries.ListedDelivery) => ({
+  ...deliveryView(caller, row),
   kind: row.kind,
   itemId: row.item_id,
   queue: row.queue || null,
@@ -23,9 +24,9 @@ export const listDeliveriesEndpoint = endpoint('listDeliveries', 'GET /v1/delive
   scope: { list: 'queue', queue: ({ query }) => query.queue },
   query: DeliveryFilter,
   answers: { 200: pageOf(ListedDelivery) },
-  async handle({ ctx, query: { limit, cursor, host, ...filter } }) {
+  async handle({ ctx, caller, query: { limit, cursor, host, ...filter } }) {
     const wanted = { ...filter, host: host?.toLowerCase() };
-    return listed(deliveries.listAll(ctx, wanted, cursor ?? NEWEST, limit + 1), limit, view, (d) => d.seq);
+    return listed(deliveries.listAll(ctx, wanted, cursor ?? NEWEST, limit + 1), limit, view(caller), (d) => d.seq);
   },
 });
 
@@ -37,9 +38,9 @@ export const redeliverEndpoint = endpoint('redeliverDelivery', 'POST /v1/deliver
   params: DeliveryParam,
   answers: { 202: Delivery },
   problems: ['not_found', 'erased'],
-  async handle({ ctx, params: { kind, itemId, n } }) {
+  async handle({ ctx, caller, params: { kind, itemId, n } }) {
     // jobs are pushed, not delivered
     if (kind === 'job') throw new Problem('not_found', `job ${itemId} has no delivery ${n}`);
-    return answer(202, deliveryView(await deliveries.redeliver(ctx, kind, itemId, n)));
+    return answer(202, deliveryView(caller, await deliveries.redeliver(ctx, kind, itemId, n)));
   },
 });

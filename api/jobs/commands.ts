@@ -150,9 +150,16 @@ const release = command(contract.JobRelease, CONSUMER, ({ ctx }, { id, token, de
   about(id, jobs.release(ctx, { id, token }, delay, { priority, reason })),
 );
 
-const bury = command(contract.JobBury, CONSUMER, ({ ctx }, { id, token, priority, reason }) =>
-  about(id, jobs.bury(ctx, { id, token }, { priority, reason })),
+const bury = command(contract.JobBury, KICKING, ({ ctx, caller }, { id, token, priority, reason }) =>
+  token === undefined
+    ? about(id, buryAny(ctx, caller, id, reason))
+    : about(id, jobs.bury(ctx, { id, token }, { priority, reason })),
 );
+
+function buryAny(ctx: Context, { role, actor }: Caller, id: string, reason = `by ${actor}`): Promise<Item> {
+  if (role === 'consumer') throw invalid('token', 'is required');
+  return jobs.buryOpen(ctx, id, actor, reason);
+}
 
 const kick = command(contract.JobKick, KICKING, async ({ ctx, caller }, { topic, count }) =>
   done({ value: await jobs.kick(ctx, topic, count, caller.actor) }),

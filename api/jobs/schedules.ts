@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Deleted, Page, pageOf } from '../../contract/common.ts';
 import { Schedule, ScheduleSettings, Topic } from '../../contract/jobs.ts';
-import { AnyName } from '../../contract/names.ts';
+import { AnyName, Name } from '../../contract/names.ts';
 import type { ScheduleRow } from '../../db/statements.ts';
 import * as schedules from '../../services/jobs/schedules.ts';
 import type { Context } from '../../services/shared/context.ts';
@@ -11,6 +11,7 @@ import { topicByName } from '../resources.ts';
 import { viewOf } from '../views.ts';
 
 const ScheduleParam = z.object({ topic: Topic, name: AnyName });
+const NewScheduleParam = z.object({ topic: Topic, name: Name });
 
 const fields = viewOf(Schedule);
 const viewer = async (ctx: Context, rows: ScheduleRow[]) => {
@@ -24,7 +25,7 @@ export const putScheduleEndpoint = endpoint('putSchedule', 'PUT /v1/topics/{topi
   summary:
     'A periodic job: every so many seconds, or by cron in a time zone; while Temporal is down, 503 and no change',
   roles: ['producer', 'supervisor'],
-  params: ScheduleParam,
+  params: NewScheduleParam,
   body: ScheduleSettings,
   answers: { 200: Schedule },
   handle: async ({ ctx, params: { topic, name }, body }) => shown(ctx, await schedules.put(ctx, topic, name, body)),

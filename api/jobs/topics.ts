@@ -91,7 +91,7 @@ export const deleteTopicEndpoint = endpoint('deleteTopic', 'DELETE /v1/topics/{t
   summary: 'Delete a topic that has no jobs, neither open nor final, and no schedules',
   roles: [],
   answers: { 200: Deleted },
-  problems: ['not_found', 'id_conflict'],
+  problems: ['not_found', 'in_use'],
   async handle({ ctx, params: { topic } }) {
     await queues.remove(ctx, 'job', topic);
     return ok({ deleted: true });

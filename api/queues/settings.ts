@@ -76,7 +76,7 @@ export const deleteQueueEndpoint = endpoint('deleteQueue', 'DELETE /v1/queues/{q
   summary: 'Delete a queue that has no tickets, neither open nor final',
   roles: [],
   answers: { 200: Deleted },
-  problems: ['not_found', 'id_conflict'],
+  problems: ['not_found', 'in_use'],
   async handle({ ctx, params: { queue: name } }) {
     await queues.remove(ctx, 'ticket', name);
     return ok({ deleted: true });

@@ -54,7 +54,7 @@ export const deleteTemplateEndpoint = endpoint('deleteTemplate', 'DELETE /v1/tem
   scope: 'unbound',
   params: TemplateParam,
   answers: { 200: Deleted },
-  problems: ['not_found', 'id_conflict'],
+  problems: ['not_found', 'in_use'],
   async handle({ ctx, params: { id } }) {
     await templates.remove(ctx, id);
     return ok({ deleted: true });

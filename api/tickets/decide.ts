@@ -17,7 +17,7 @@ export const decideTicket = endpoint('decideTicket', 'POST /v1/tickets/{id}/deci
   problems: ['not_found', 'not_open', 'lease_lost', 'changed'],
   async handle({ ctx, caller, params: { id }, body }) {
     const { item, next, synced } = await decide(ctx, { id, subject: boundTo(caller), ...body });
-    const views = next ? [handedView(next.item, next.token, false)] : [];
+    const views = next ? [asSeenBy(caller, handedView(next.item, next.token, false))] : [];
     const [shown = null] = await withSuggestions(ctx, views, item.ended_by);
     return ok({ ticket: asSeenBy(caller, ticketView(item)), next: shown, synced });
   },

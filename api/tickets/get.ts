@@ -33,6 +33,12 @@ const decider = ({ role, subject }: Caller, { holder }: Item) =>
 export const visibleTicket = (ctx: Context, caller: Caller, id: string): Promise<Item> =>
   tickets.findKnown(ctx, id, boundTo(caller));
 
+/** Whether the caller is at a blind look at this ticket, and is not told by whom it was decided. */
+export async function isBlinded(ctx: Context, caller: Caller, item: Item): Promise<boolean> {
+  const [seen = item] = await looks.current(ctx, [item], personOfLook(caller));
+  return item.ended_by !== null && seen.ended_by === null;
+}
+
 export const getTicket = endpoint('getTicket', 'GET /v1/tickets/{id}', {
   ...ticketById,
   summary: 'A ticket in any state',

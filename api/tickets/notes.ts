@@ -6,7 +6,7 @@ import { personOf } from '../auth.ts';
 import { answer, endpoint } from '../endpoint.ts';
 import { listed } from '../paging.ts';
 import { ticketById } from '../resources.ts';
-import { visibleTicket } from './get.ts';
+import { isBlinded, visibleTicket } from './get.ts';
 
 const view = ({ seq, actor, at, text }: RowOf<'item_notes'>) => ({ seq, by: actor, at: at.toISOString(), text });
 
@@ -31,7 +31,8 @@ export const listNotes = endpoint('listTicketNotes', 'GET /v1/tickets/{id}/notes
   query: Page,
   answers: { 200: pageOf(Note) },
   async handle({ ctx, caller, params: { id }, query: { limit, cursor } }) {
-    await visibleTicket(ctx, caller, id);
-    return listed(notes.list(ctx, id, cursor ?? 0, limit + 1), limit, view, ({ seq }) => seq);
+    const item = await visibleTicket(ctx, caller, id);
+    const author = (await isBlinded(ctx, caller, item)) ? caller.actor : undefined;
+    return listed(notes.list(ctx, id, author, cursor ?? 0, limit + 1), limit, view, ({ seq }) => seq);
   },
 });

@@ -1,10 +1,11 @@
 -- Verdict callbacks: what was sent, to whom, with what outcome (S0.10).
 
 -- name: open_delivery
--- The one delivery of an item's outcome; a later attempt finds the first one's row and writes nothing.
+-- The one delivery of an item's outcome; a later attempt finds the first one's row and writes nothing. :version is that of
+-- the decision: a second look may have moved the item on.
 with opened as (
   insert into delivery (kind, item_id, n, type, version, queue, url, state)
-  select i.kind, i.id, 1, :type, i.version, i.queue, :url, 'pending'
+  select i.kind, i.id, 1, :type, :version, i.queue, :url, 'pending'
     -- locked: what is erased meanwhile is delivered no more
     from item i where i.kind = :kind and i.id = :id and i.delivery_pending for share of i
   on conflict (kind, item_id, n) do nothing

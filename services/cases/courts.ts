@@ -103,13 +103,13 @@ const withRemovedOptions = async (db: Queryable, court: string, { options }: Cou
 
 /**
  * Deletes a court that has no open cases, with its jurors and its gold. Its final cases stay.
- * @throws Problem `not_found`, `id_conflict` while cases are open
+ * @throws Problem `not_found`, `in_use` while cases are open
  */
 export async function remove({ db }: Context, name: string, actor: string): Promise<void> {
   const moved = movedCases(({ id }: RowOf<'delete_court'>) => id);
   const { outcome } = only(await db.move('delete_court', { name, actor }, { moved }));
   if (outcome === 'not_found') throw new Problem('not_found', noCourt(name));
-  if (outcome === 'used') throw new Problem('id_conflict', `court ${name} has open cases, so it cannot be deleted`);
+  if (outcome === 'used') throw new Problem('in_use', `court ${name} has open cases, so it cannot be deleted`);
 }
 
 /** @throws Problem `not_found` */

@@ -87,8 +87,12 @@ export async function redeliver(ctx: Context, kind: DeliveredKind, id: string, n
 }
 
 /** Opens the one delivery of an item's outcome. @returns undefined when its callback is not needed any more */
-export const open = async ({ db }: Context, kind: Kind, id: string, type: string, url: string) =>
-  (await db.run('open_delivery', { kind, id, type, url }))[0];
+export const open = async (
+  { db }: Context,
+  kind: Kind,
+  id: string,
+  how: { type: string; version: number; url: string },
+) => (await db.run('open_delivery', { kind, id, ...how }))[0];
 
 /** Records an attempt. @returns undefined when the delivery had ended before: this attempt does not count */
 export const record = ({ db }: Context, delivery: DeliveryRow, attempt: Attempt) =>

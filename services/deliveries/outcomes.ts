@@ -31,7 +31,7 @@ export const callbackOf = async ({ db }: Context, item: Item): Promise<Item['cal
 export async function messageOf({ db }: Context, item: Item | CaseItem, callback: Callback, n: number) {
   const completions = item.kind === 'task' ? await db.run('completions_of', { id: item.id }) : [];
   const outcome = outcomeMessage(item, completions);
-  return { ...outgoing(callback, messageId(item, n), outcome), type: outcome.type };
+  return { ...outgoing(callback, messageId(item, n), outcome), type: outcome.type, version: outcome.version };
 }
 
 /**

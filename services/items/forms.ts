@@ -70,11 +70,21 @@ type Checked = Pick<QueueRow, 'name' | 'settings_version'>;
 export const ownerOf = ({ name, settings_version }: Checked): string => `${name}/${settings_version}`;
 
 /** @throws Problem 422 with each path at which the decision doesn't fit the queue's form, `rate_limited` */
-export async function checkDecision(ctx: Context, queue: Checked, form: object, decision: unknown): Promise<void> {
+export async function checkDecision(
+  ctx: Context,
+  queue: Checked,
+  form: object,
+  decision: unknown,
+  at = 'decision',
+): Promise<void> {
   const misfits = await misfitsOf(ctx, ownerOf(queue), form, decision);
   if (misfits.length === 0) return;
-  const errors = misfits.map(({ path, message }) => ({ path: `decision${path}`, message }));
-  throw new Problem('invalid_request', `the decision does not fit the queue's form: ${errors[0]?.message}`, { errors });
+  const errors = misfits.map(({ path, message }) => ({ path: `${at}${path}`, message }));
+  throw new Problem(
+    'invalid_request',
+    `the ${at === 'decision' ? at : 'answer'} does not fit the queue's form: ${errors[0]?.message}`,
+    { errors },
+  );
 }
 
 async function misfitsOf({ schemas }: Context, owner: string, form: object, decision: unknown) {
@@ -93,12 +103,18 @@ export const formQueueOf = ({ look, queue }: Pick<Item, 'look' | 'queue'>): stri
 
 /**
  * Checks a decision by a queue's form.
+ * @param at where it stands in the call; left out: at `decision`
  * @returns the version of the settings whose form it fits; null without a form
  * @throws as `checkDecision`
  */
-export async function fitForm(ctx: Context, queue: QueueRow | undefined, decision: unknown): Promise<number | null> {
+export async function fitForm(
+  ctx: Context,
+  queue: QueueRow | undefined,
+  decision: unknown,
+  at?: string,
+): Promise<number | null> {
   if (!queue?.form) return null;
-  await checkDecision(ctx, queue, queue.form, decision);
+  await checkDecision(ctx, queue, queue.form, decision, at);
   return queue.settings_version;
 }
 

@@ -36,5 +36,5 @@ export async function remove({ db }: Context, id: string): Promise<void> {
   const [row] = await db.run('delete_template', { id });
   if (row?.outcome === 'not_found') throw new Problem('not_found', missing(id));
   if (row?.outcome === 'used')
-    throw new Problem('id_conflict', `active tasks use template ${id}, so it cannot be deleted`);
+    throw new Problem('in_use', `active tasks use template ${id}, so it cannot be deleted`);
 }

@@ -13,7 +13,7 @@ import { Problem } from '../shared/problems.ts';
  */
 export async function put(ctx: Context, name: string, tickets: PutGoldTickets['tickets']): Promise<void> {
   const queue = await queues.find(ctx, 'ticket', name);
-  for (const { answer } of tickets) await fitForm(ctx, queue, answer);
+  for (const [n, { answer }] of tickets.entries()) await fitForm(ctx, queue, answer, `tickets.${n}.answer`);
   await ctx.db.run('put_gold', { queue: name, tickets });
   ctx.wakeAll(`ticket/${name}`);
 }

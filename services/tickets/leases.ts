@@ -7,6 +7,7 @@ import * as queues from '../items/queues.ts';
 import * as rules from '../items/rules.ts';
 import type { Context } from '../shared/context.ts';
 import { Problem } from '../shared/problems.ts';
+import * as looks from './looks.ts';
 
 /** A ticket, and the lease that an attempt named. */
 export type Attempted = RowOf<'find_attempt'>;
@@ -127,12 +128,16 @@ export function refusal(item: Item): Problem {
  * @param subject a reviewer, who is not told who holds it now; null: any caller
  */
 export async function rejection(
-  { db }: Context,
+  ctx: Context,
   found: Attempted,
   { token, subject }: Pick<Attempt, 'token' | 'subject'>,
   attempt: string,
 ) {
-  const { code, detail, ...fields } = refusalOf(subject === null ? found : { ...found, holder: null });
-  if (token !== null) await db.move('refuse_lease', { kind: 'ticket', id: found.id, token, attempt });
+  // whoever is at a blind look is not told here either
+  const [seen = found] = subject === null ? [] : await looks.current(ctx, [found], subject);
+  const { code, detail, ...fields } = refusalOf(
+    subject === null ? found : { ...found, holder: null, ended_by: seen.ended_by, end_reason: seen.end_reason },
+  );
+  if (token !== null) await ctx.db.move('refuse_lease', { kind: 'ticket', id: found.id, token, attempt });
   return new Problem(code, detail, fields);
 }

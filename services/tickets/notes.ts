@@ -15,6 +15,6 @@ export async function add({ db }: Context, id: string, actor: string, text: stri
   return note;
 }
 
-/** A ticket's notes behind the note numbered `after`, oldest first. */
-export const list = ({ db }: Context, id: string, after: number, limit: number): Promise<Note[]> =>
-  db.run('item_notes', { kind: 'ticket', id, after, limit });
+/** A ticket's notes behind the note numbered `after`, oldest first. @param actor only theirs */
+export const list = ({ db }: Context, id: string, actor: string | undefined, after: number, limit: number) =>
+  db.run('item_notes', { kind: 'ticket', id, actor, after, limit });

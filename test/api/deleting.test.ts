@@ -21,7 +21,7 @@ test('S0.5 a queue without tickets can be deleted, with its settings; its next t
   expect(await names('/v1/queues')).toContain('empty');
   const held = await claim(api, 'empty', 'rita');
   expect(held.tickets).toMatchObject([{ id: 'back' }]);
-  const refused = { status: 409, body: { code: 'id_conflict', detail: expect.stringContaining('has tickets') } };
+  const refused = { status: 409, body: { code: 'in_use', detail: expect.stringContaining('has tickets') } };
   expect(await remove('/v1/queues/empty')).toMatchObject(refused);
   await api.post('/v1/tickets/back/invalidate', { reason: 'r' });
   expect(await remove('/v1/queues/empty')).toMatchObject(refused);
@@ -59,7 +59,7 @@ test('S3.2 a topic without jobs and schedules can be deleted', async () => {
   await api.put('/v1/topics/news', { maxAttempts: 3 });
   expect((await api.get('/v1/topics/news')).body).toMatchObject({ name: 'news', maxAttempts: 3, paused: false });
   await api.put('/v1/topics/news/schedules/daily', { cron: '0 0 1 1 *', body: 1 });
-  expect(await remove('/v1/topics/news')).toMatchObject({ status: 409, body: { code: 'id_conflict' } });
+  expect(await remove('/v1/topics/news')).toMatchObject({ status: 409, body: { code: 'in_use' } });
   await remove('/v1/topics/news/schedules/daily');
   expect((await remove('/v1/topics/news')).body).toEqual({ deleted: true });
   expect(await names('/v1/topics')).not.toContain('news');
@@ -67,13 +67,13 @@ test('S3.2 a topic without jobs and schedules can be deleted', async () => {
   expect(await api.get('/v1/topics/news')).toMatchObject({ status: 404, body: { code: 'not_found' } });
   await api.post('/v1/jobs', { command: 'add', topic: 'news', id: 'news-1', body: 1 });
   expect((await api.post('/v1/jobs', { command: 'pop', topic: 'news' })).body).toMatchObject({ id: 'news-1' });
-  expect(await remove('/v1/topics/news')).toMatchObject({ status: 409, body: { code: 'id_conflict' } });
+  expect(await remove('/v1/topics/news')).toMatchObject({ status: 409, body: { code: 'in_use' } });
 });
 
 test('S4.1 a template that no active task uses can be deleted', async () => {
   await addTemplate(api, 'used');
   await addTask(api, { id: 'uses', executor: 'uid_rita', templateId: 'used' });
-  expect(await remove('/v1/templates/used')).toMatchObject({ status: 409, body: { code: 'id_conflict' } });
+  expect(await remove('/v1/templates/used')).toMatchObject({ status: 409, body: { code: 'in_use' } });
   await deleteTask(api, 'uses');
   expect((await remove('/v1/templates/used')).body).toEqual({ deleted: true });
   expect((await api.get('/v1/templates/used')).status).toBe(404);

@@ -84,6 +84,8 @@ test.each(['model:a', 'nexus/a', 'erased-a', 'a\u200bb', 'a\u202eb', 'A\u030a'])
     expectProblem(await api.post(`/v1/queues/${path(name)}/tickets`, { body: 1 }), 'first ticket', 'invalid_request');
     expectProblem(await api.put(`/v1/topics/${path(name)}`, {}), 'topic', 'invalid_request');
     expectProblem(await api.put('/v1/groups/some', { members: [name] }), 'member', 'invalid_request');
+    const schedule = { everySeconds: 60, body: 1, TTR: 5 };
+    expectProblem(await api.put(`/v1/topics/t/schedules/${path(name)}`, schedule), 'schedule', 'invalid_request');
   },
 );
 

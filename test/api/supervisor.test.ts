@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -43,6 +44,7 @@ test('S0.11 S3.1 a supervisor changes and ends items, pauses queues, kicks, buri
   await sue.jobs.job('add', { topic: 'sv', id: 'sv-job', delay: 600, body: 1 });
   expect((await sue.post('/v1/jobs/sv-job/bury', { reason: 'poison' })).body.state).toBe('buried');
   expect(await sue.jobs.job('kick', { id: 'sv-job' })).toMatchObject({ success: true, value: 1 });
+  expect(await sue.jobs.job('bury', { id: 'sv-job', reason: 'again' })).toMatchObject({ success: true });
   for (const command of ['pop', 'finish'])
     expect((await sue.post('/v1/jobs', { command, topic: 'sv', id: 'sv-job' })).status).toBe(403);
   expect(await sue.jobs.job('delete', { id: 'sv-job' })).toMatchObject({ success: true });
@@ -69,6 +71,11 @@ test('S0.6 a supervisor reads all, but neither tokens nor what callbacks carry, 
     for (const secret of ['secret=1', callback.secret, lease.token]) expect(JSON.stringify(body)).not.toContain(secret);
   }
   expect((await api.get('/v1/queues/sv-read')).body.callback.url).toContain('secret=1');
+  await sue.post('/v1/tickets/sv-4/resolve', { decision: 1, reason: 'late' });
+  const urlsFor = async (by: typeof api) =>
+    (await by.get('/v1/tickets/sv-4/deliveries')).body.items.map(({ url }: { url: string }) => url);
+  await eventually(async () => (await urlsFor(sue)).length === 1);
+  expect([await urlsFor(sue), await urlsFor(api)]).toEqual([[callback.url], [`${callback.url}?secret=1`]]);
   const refused = [
     sue.post('/v1/queues/sv-read/claim', { reviewer: 'sue' }),
     sue.put('/v1/queues/sv-read', {}),

@@ -237,7 +237,7 @@ test('S2.8 a court without open cases is deleted, with its jurors and its gold; 
     200,
   );
   await judge('gone', 'ann', 'yes');
-  expectProblem(await remove('gone'), 'open', 'id_conflict');
+  expectProblem(await remove('gone'), 'open', 'in_use');
   await judge('gone', 'ann', 'yes');
   expect(await remove('gone')).toMatchObject({ status: 200, body: { deleted: true } });
   expectProblem(await remove('gone'), 'again', 'not_found');

@@ -87,6 +87,11 @@ test('S2.8 supermajority: what the first panel cannot decide, a second one of th
   expect((await ballot('super', ['seller', 'seller', 'seller'])).at(-1)).toEqual(['decided', 'seller', 0]);
 });
 
+test('S2.8 what bounds a strategy may stand in it or beside it', async () => {
+  const inside = await api.put('/v1/courts/inside', { strategy: { decide: 'margin', margin: 2, maxVotes: 5 } });
+  expect(inside).toMatchObject({ status: 200, body: { margin: 2, maxVotes: 5, strategy: { decide: 'margin' } } });
+});
+
 test('S2.8 margin: jurors vote until one side leads by two, and a case in which nobody can any more hangs', async () => {
   const rules = { margin: 2, maxVotes: 6, strategy: { decide: 'margin' } };
   await openCourt('lead', rules, numbered(6), ['l1']);

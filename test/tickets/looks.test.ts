@@ -154,6 +154,18 @@ test('B.2 the receiver of the first decision is told of each look, with a higher
     look: { id, decision: 'yes', decidedBy: 'ben', of: { id: 'to-1' } },
   });
   expect(messages[2]?.ticket.looks).toHaveLength(2);
+  // opened at once, or when the first has long been moved on by a look
+  await open('told', 'to-2', 'no', { callback: receiver.callback });
+  await look('to-2', { cause: 'overturn', by: 'lead', decision: 'yes' });
+  const sent = () => receiver.received.map(opened).filter(({ ticket: about }) => about.id === 'to-2');
+  await eventually(async () => sent().length === 2);
+  const listed = (await api.get('/v1/tickets/to-2/deliveries')).body.items.map(({ version }: Json) => version);
+  expect(listed.toSorted()).toEqual(
+    sent()
+      .map(({ version }) => version)
+      .toSorted(),
+  );
+  receiver.received.length -= 2;
   // each is in the list, and is sent again with what it said at first; looks have no deliveries of their own
   const { items } = (await api.get('/v1/tickets/to-1/deliveries')).body;
   expect(items.map(({ n }: Json) => n)).toEqual([4, 3, 2, 1]);
@@ -248,6 +260,26 @@ test('B.2 whoever holds a blind look is not shown the first decision, nor who ma
   expect((await ben.get('/v1/tickets/bl-1')).body).toMatchObject({ decision: 'secret', decidedBy: 'anna' });
   await decide((await api.post('/v1/queues/blind/claim', { reviewer: 'ben' })).body.tickets[0], 'other');
   expect((await anna.get('/v1/tickets/bl-1')).body.looks).toMatchObject([{ id, outcome: 'overturned' }]);
+});
+
+test('B.2 S0.7 who was handed the original before is told no more at a blind look, and nobody who holds a ticket now', async () => {
+  await configure('blind-again', {});
+  const ben = await keyed('reviewer', 'ben');
+  await add('blind-again', { id: 'ba-1' });
+  const [first] = (await ben.tickets.claim('blind-again', 'ben')).tickets;
+  await ben.tickets.withToken(first, 'release');
+  const anna = await claimOne('blind-again', 'anna');
+  expect((await ben.get('/v1/tickets/ba-1')).body).toMatchObject({ state: 'held', lease: null });
+  await api.post('/v1/tickets/ba-1/notes', { text: 'clearly spam', reviewer: 'anna' });
+  await decide(anna, 'secret');
+  const late = () => ben.tickets.decide(first, 'other');
+  expect((await late()).body).toMatchObject({ code: 'not_open', by: 'anna' });
+  await appeal('ba-1');
+  const [held] = (await ben.tickets.claim('blind-again', 'ben')).tickets;
+  expect(held.of.id).toBe('ba-1');
+  const answers = [await late(), await ben.get('/v1/tickets/ba-1/notes'), await ben.get('/v1/tickets/ba-1')];
+  expect(answers.map(({ status }) => status)).toEqual([409, 200, 200]);
+  expect(JSON.stringify(answers.map(({ body }) => body))).not.toMatch(/anna|secret|spam/);
 });
 
 test('B.2 looks are in no bulk call, sync nothing, and go with what they are about', async () => {
