@@ -1,8 +1,8 @@
 -- Verdict callbacks: what was sent, to whom, with what outcome (S0.10).
 
 -- name: open_delivery
--- The one delivery of an item's outcome; a later attempt finds the first one's row and writes nothing. :version is that of
--- the decision: a second look may have moved the item on.
+-- The one delivery of an item's outcome; a later attempt finds the first one's row and writes nothing. :version is that
+-- of the decision: a second look may have moved the item on.
 with opened as (
   insert into delivery (kind, item_id, n, type, version, queue, url, state)
   select i.kind, i.id, 1, :type, :version, i.queue, :url, 'pending'

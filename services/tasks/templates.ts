@@ -35,6 +35,5 @@ export const list = ({ db }: Context, before: number | undefined, limit: number)
 export async function remove({ db }: Context, id: string): Promise<void> {
   const [row] = await db.run('delete_template', { id });
   if (row?.outcome === 'not_found') throw new Problem('not_found', missing(id));
-  if (row?.outcome === 'used')
-    throw new Problem('in_use', `active tasks use template ${id}, so it cannot be deleted`);
+  if (row?.outcome === 'used') throw new Problem('in_use', `active tasks use template ${id}, so it cannot be deleted`);
 }
