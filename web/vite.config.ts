@@ -8,6 +8,12 @@ const API = `http://127.0.0.1:${process.env.PORT ?? 3000}`;
 /** Text that is worth compressing; each is stored in three encodings, so that no answer is compressed twice. */
 const TEXT = /\.(html|js|css|svg)$/;
 
+/** In one file each, because the headers of an answer are longer than many a part: what every page has, and what most have. */
+const groups = [
+  { name: 'connection', test: /node_modules|web\/(api|texts)\//, minShareCount: 8, priority: 1 },
+  { name: 'parts', test: /web\/components\/(?!body|format)[^/]+\.(ts|tsx|css)$/, minShareCount: 4 },
+];
+
 /** Writes what the API process needs to serve the files: the routes, and compressed copies. */
 function site(): Plugin {
   let folder = '';
@@ -40,6 +46,7 @@ export default defineConfig({
     // nothing inline: the policy of the served pages has no `data:`
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: { output: { codeSplitting: { groups } } },
   },
   server: {
     // docket: the console's own files come from Vite, everything else from a running Docket
