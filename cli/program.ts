@@ -24,7 +24,7 @@ const BOTH: Setting[] = [
     'METRICS_HOST',
     'DOCKET_CACHE',
   ] as const),
-  ...(['DOCKET_POOL', 'DOCKET_SECRETS_KEY', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'LOG_LEVEL'] as const),
+  ...(['DOCKET_FULL_TEXT', 'DOCKET_POOL', 'DOCKET_SECRETS_KEY', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'LOG_LEVEL'] as const),
 ];
 const SERVERS = 'DATABASE_URL=postgres://docket:secret@db/docket TEMPORAL_ADDRESS=temporal:7233';
 /** They name a database of the user's, or that of a `docket start` on this machine. */

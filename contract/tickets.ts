@@ -6,7 +6,6 @@ import {
   Json,
   oneOf,
   orNull,
-  PageByTime,
   Priority,
   Reason,
   Requires,
@@ -25,7 +24,7 @@ import { Category } from './reviewers.ts';
 import { assisted } from './suggestions.ts';
 
 const TICKET_STATES = ['delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'] as const;
-const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
+export const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
 
 const Names = z.array(AnyName).max(1000);
 /** The person who alone gets a ticket until `forSeconds` from availableAt; without these for ever. */
@@ -267,15 +266,6 @@ export const Offer = z
   })
   .openapi('Offer');
 export const ExplainAnswer = z.union([z.object({ reasons: Reasons }), Offer]).openapi('ExplainAnswer');
-
-export const TicketFilter = PageByTime.extend({
-  queue: AnyName.optional(),
-  state: TicketState.optional(),
-  reviewer: AnyName.optional(),
-  subject: Subject.optional(),
-  createdAfter: Time.optional(),
-  createdBefore: Time.optional(),
-});
 
 export const AddNote = z.strictObject({ text: Reason, reviewer: Name.optional() }).openapi('AddNote');
 export const Note = z

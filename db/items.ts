@@ -98,18 +98,55 @@ export const closeItems = (db: Mover, kind: Kind, { items, ...closing }: Closing
 export interface ItemFilter {
   queue?: string;
   state?: CoreState;
-  subject?: string;
   /** Their holder, or the person who decided them. */
   person?: string;
   createdAfter?: string;
   createdBefore?: string;
   /** Creation time and number of the last row on the previous page. */
-  before?: { time: string; seq: number };
+  before?: Position;
+}
+
+interface Position {
+  time: string;
+  seq: number;
 }
 
 /** A page, newest first. */
-export function listItems(lists: Queryable, kind: Kind, { before, ...f }: ItemFilter, limit: number): Promise<Item[]> {
-  const filter = { kind, ...f, beforeCreatedAt: before?.time, beforeSeq: before?.seq, limit };
-  const { subject } = f;
-  return subject === undefined ? lists.run('list_items', filter) : lists.run('list_by_subject', { ...filter, subject });
+export const listItems = (lists: Queryable, kind: Kind, { before, ...filter }: ItemFilter, limit: number) =>
+  lists.run('list_items', { kind, ...filter, beforeCreatedAt: before?.time, beforeSeq: before?.seq, limit });
+
+/** What `list_items` has no index for. */
+export interface Walked {
+  subject?: string;
+  category?: string;
+  decidedBy?: string;
+  decidedAfter?: string;
+  decidedBefore?: string;
+  verdict?: string;
+  automation?: 'none' | 'partial' | 'full';
+  /** Words of bodies, as a search engine takes them. */
+  text?: string;
+  overturned?: 'true' | 'false';
+  /** Without tickets that have an open look. */
+  unseen?: boolean;
+}
+
+/**
+ * A page of tickets, newest first.
+ * @returns the rows, and where the page has ended because so many tickets were looked at
+ */
+export async function listTickets(
+  lists: Queryable,
+  { before, ...filter }: ItemFilter,
+  walked: Walked,
+  limit: number,
+): Promise<{ rows: Item[]; walkedTo?: Position }> {
+  if (Object.values(walked).every((value) => value === undefined))
+    return { rows: await listItems(lists, 'ticket', { ...filter, ...(before && { before }) }, limit) };
+  const from = { beforeCreatedAt: before?.time, beforeSeq: before?.seq };
+  const rows = await lists.run('walk_tickets', { filter: { ...filter, ...walked, ...from }, limit });
+  const last = rows.at(-1);
+  if (!last || last.id !== null) return { rows };
+  const walkedTo = { time: last.walked_at?.toISOString() ?? '', seq: last.walked_seq ?? 0 };
+  return { rows: rows.slice(0, -1), walkedTo };
 }

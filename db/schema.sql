@@ -307,6 +307,17 @@ with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=1000);
 comment on column freed_juror.person is 'null: any juror of the court, because its list or its settings have changed';
 comment on column freed_juror.taken_at is 'when a process began to invite for the whole court';
 
+create table full_text (
+  one                  boolean default true not null,
+  since                xid8 default pg_current_xact_id() not null,
+  filled_to            text collate "C" default ''::text not null,
+  ready                boolean default false not null,
+  constraint full_text_pkey PRIMARY KEY (one),
+  constraint full_text_one_check CHECK (one)
+);
+comment on table full_text is 'a row where the words of bodies are kept';
+comment on column full_text.since is 'later transactions keep the words of what they add; earlier ones may not';
+
 create table gold (
   queue                text collate "C" not null,
   id                   text collate "C" not null,
@@ -426,6 +437,7 @@ create table item (
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_cost_delay=1);
 CREATE INDEX case_created ON public.item USING btree (queue, created_at, seq) WHERE ((kind || ''::text) = 'case'::text);
 CREATE INDEX item_again ON public.item USING btree (queue, rank, seq) WHERE (((kind || ''::text) = 'ticket'::text) AND ((state || ''::text) = 'ready'::text) AND (event_seq > 1));
+CREATE INDEX item_automated ON public.item USING btree (queue, automation, created_at, seq) WHERE ((kind = 'ticket'::text) AND (automation IS NOT NULL));
 CREATE INDEX item_back ON public.item USING btree (queue, requires_key, rank, seq) WHERE (((kind || ''::text) = 'job'::text) AND ((state || ''::text) = 'ready'::text) AND (event_seq > 1));
 CREATE INDEX item_buried_order ON public.item USING btree (queue, kind, buried_seq) WHERE (state = 'buried'::text);
 CREATE INDEX item_capacity ON public.item USING btree (queue, rank, seq) WHERE ((kind = 'case'::text) AND (state = 'ready'::text) AND (capacity > 0));
@@ -442,6 +454,7 @@ CREATE INDEX item_lacks_jurors ON public.item USING btree (queue, rank, seq) WHE
 CREATE INDEX item_oldest ON public.item USING btree (queue, kind, first_available_at) WHERE (state = 'ready'::text);
 CREATE INDEX item_open_subject ON public.item USING btree (subject, queue, seq) WHERE ((subject IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX item_overdue ON public.item USING btree (queue, first_available_at) WHERE ((overdue_at = 'infinity'::timestamp with time zone) AND (ended_at IS NULL));
+CREATE INDEX item_overturned ON public.item USING btree (queue, created_at, seq) WHERE ((kind = 'ticket'::text) AND (look ? 'standing'::text));
 CREATE INDEX item_ready ON public.item USING btree (queue, kind, requires_key, rank, seq) WHERE (state = 'ready'::text);
 CREATE INDEX item_rules_due ON public.item USING btree (rules_due_at) WHERE ((rules_due_at IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX item_state ON public.item USING btree (queue, kind, state, created_at, seq) WHERE (state <> 'held'::text);
@@ -915,6 +928,17 @@ create table sample_state (
 );
 comment on column sample_state.began_at is 'nothing is known of what was before';
 
+create table saved_view (
+  owner                text collate "C" not null,
+  name                 text collate "C" not null,
+  seq                  bigint generated always as identity not null,
+  filter               jsonb not null,
+  shared               boolean not null,
+  updated_at           timestamp with time zone default clock_timestamp() not null,
+  constraint saved_view_pkey PRIMARY KEY (owner, name)
+);
+comment on column saved_view.shared is 'everybody reads it';
+
 create table schedule (
   topic                text collate "C" not null,
   name                 text collate "C" not null,
@@ -1113,6 +1137,13 @@ create table task_template_version (
   constraint task_template_version_pkey PRIMARY KEY (template_id, version)
 );
 comment on table task_template_version is 'earlier parameters of templates';
+
+create table ticket_text (
+  id                   text collate "C" not null,
+  words                tsvector not null,
+  constraint ticket_text_pkey PRIMARY KEY (id)
+);
+CREATE INDEX ticket_text_words ON public.ticket_text USING gin (words);
 
 create table unpublished (
   kind                 text collate "C" not null,

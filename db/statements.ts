@@ -317,6 +317,15 @@ export interface ReviewerRow {
   updated_at: Date;
 }
 
+export interface SavedViewRow {
+  owner: string;
+  name: string;
+  seq: number;
+  filter: Columns['saved_view.filter'];
+  shared: boolean;
+  updated_at: Date;
+}
+
 export interface ScheduleRow {
   topic: string;
   name: string;
@@ -589,7 +598,9 @@ export interface Statements {
   keep_stream_ticket: { params: { seconds: number; hash: Uint8Array }; row: never };
   forget_stream_tickets: { params: {}; row: never };
   list_items: { params: { createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; state?: string | null; person?: string | null; limit: number; kind: string; queue?: string | null }; row: ItemRow };
-  list_by_subject: { params: { subject: string; queue?: string | null; state?: string | null; person?: string | null; createdAfter?: Date | string | null; createdBefore?: Date | string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number }; row: ItemRow };
+  tend_words: { params: { on: boolean; limit: number }; row: { more: boolean | null } };
+  full_text: { params: {}; row: { ready: boolean } };
+  walk_tickets: { params: { filter: unknown; limit: number }; row: ItemRow & { walked_at: Date | null; walked_seq: number | null } };
   queue_metrics: { params: { limit: number }; row: { kind: Columns['queue_metrics.kind']; queue: string | null; delayed: number; ready: number; held: number; buried: number; added: number; settled: number; invalidated: number; expired: number; dead: number; lapsed: number; oldest_seconds: number | null; overdue: number | null } };
   pending_hosts: { params: { kinds: (string | null)[]; lines: number; limit: number }; row: { host: string; n: number; oldest_seconds: number } };
   overview: { params: { kind: string; before?: number | null; patterns?: (string | null)[] | null; limit: number }; row: { name: string; seq: number; paused: boolean; created_at: Date; delayed: number; ready: number; held: number; buried: number; settled: number; invalidated: number; expired: number; dead: number; granted: number | null; lease_expired: number; votes: number | null; wasted: number | null; failed: number; claims_last_minute: number; settled_last_minute: number; oldest_waiting_seconds: number | null } };
@@ -757,6 +768,9 @@ export interface Statements {
   urgent_jobs: { params: { topic?: string | null }; row: { n: number } };
   topic_pause: { params: { topic: string }; row: { seconds: number; left: number } };
   open_tube: { params: { topic: string }; row: { any: boolean } };
+  put_view: { params: { owner: string; name: string; filter: unknown; shared: boolean }; row: SavedViewRow };
+  list_views: { params: { owner: string; before?: number | null; limit: number }; row: SavedViewRow };
+  delete_view: { params: { owner: string; name: string }; row: { name: string } };
   keep_wait: { params: { kind: string; id: string; run: number; workflowId: string }; row: { workflow_id: string } };
   due_waits: { params: { limit: number }; row: { workflow_id: string; known: boolean } };
   answer_wait: { params: { workflowId: string }; row: never };

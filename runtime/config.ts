@@ -111,6 +111,9 @@ const Environment = z.object({
     .transform(read(parseRetention))
     .describe('days for which what is over is kept: of tasks, or by kind and queue (job=7,ticket/spam=30)'),
   DOCKET_ARCHIVE: Text.optional().describe('folder into which what is over is written before it is cleared'),
+  DOCKET_FULL_TEXT: oneOf('on', 'off')
+    .default('off')
+    .describe('on keeps the words of bodies of tickets, so that lists find them by text; the same for all processes'),
   DOCKET_IMAGE_HOSTS: z
     .string()
     .default('')
@@ -203,6 +206,7 @@ export function readConfig(env: NodeJS.ProcessEnv, limits: Partial<Limits> = {})
     maxRotations: e.DOCKET_MAX_ROTATIONS,
     retention: e.DOCKET_RETENTION_DAYS,
     archive: e.DOCKET_ARCHIVE,
+    fullText: e.DOCKET_FULL_TEXT === 'on',
     imageHosts: e.DOCKET_IMAGE_HOSTS,
     poolSize: e.DOCKET_POOL,
     secretKeys: e.DOCKET_SECRETS_KEY,

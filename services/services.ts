@@ -5,6 +5,7 @@ import * as samples from './figures/samples.ts';
 import * as rules from './items/rules.ts';
 import { restartStuck } from './reviews/stuck.ts';
 import type { Context, ServiceConfig } from './shared/context.ts';
+import { tendWords } from './tickets/lists.ts';
 import * as suggestions from './tickets/suggestions.ts';
 import * as erasures from './upkeep/erasures.ts';
 import { startReconciler } from './upkeep/reconciler.ts';
@@ -23,6 +24,7 @@ const CHORES = [
   restartStuck,
   samples.take,
   erasures.look,
+  tendWords,
 ];
 
 /** Makes the context of a process, before its runtime is started. */

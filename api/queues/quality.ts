@@ -3,6 +3,7 @@ import { Quality, Range } from '../../contract/figures.ts';
 import type { Role } from '../../contract/keys.ts';
 import { qualityOf } from '../../services/figures/quality.ts';
 import * as queues from '../../services/items/queues.ts';
+import { csvCell, csvHeaders } from '../csv.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { queueByName } from '../resources.ts';
 
@@ -38,12 +39,8 @@ export const queueQualityCsv = endpoint('getQueueQualityCsv', 'GET /v1/queues/{q
       const { reviewer = '', model = '', decided, looked, upheld, overturned, gold, kappa, n, secondsMedian } = one;
       const judged = [gold.judged, gold.right, gold.skipped];
       const counted = [decided, looked, upheld, overturned, value, low, high, ...judged, kappa, n, secondsMedian];
-      return [cell(reviewer), cell(model), ...counted.map((number) => number ?? '')].join(',');
+      return [csvCell(reviewer), csvCell(model), ...counted.map((number) => number ?? '')].join(',');
     });
-    const headers = { 'content-type': 'text/csv; charset=utf-8' };
-    return new Response([COLUMNS, ...lines, ''].join('\r\n'), { headers });
+    return new Response([COLUMNS, ...lines, ''].join('\r\n'), { headers: csvHeaders });
   },
 });
-
-/** A text that a spreadsheet takes for no formula. */
-const cell = (text: string) => `"${text.replaceAll('"', '""').replace(/^(?=[=+\-@\t\r])/, "'")}"`;

@@ -1,29 +1,25 @@
-import { pageOf } from '../../contract/common.ts';
 import type { Item } from '../../contract/items.ts';
-import { Ticket, TicketFilter } from '../../contract/tickets.ts';
-import { coreState } from '../../domain/items.ts';
+import { Ticket } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import * as items from '../../services/items/items.ts';
 import type { Context } from '../../services/shared/context.ts';
 import * as drafts from '../../services/tickets/drafts.ts';
 import * as looks from '../../services/tickets/looks.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
-import { boundTo, type Caller, personOf } from '../auth.ts';
+import { boundTo, type Caller } from '../auth.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
-import { listed, timePosition } from '../paging.ts';
 import { ticketById } from '../resources.ts';
 import { asSeenBy } from '../views.ts';
 import { withSuggestions } from './suggested.ts';
 
 /** A ticket as its caller may see it: only the holder's own key sees the token. */
-const readable = (caller: Caller, item: Item, draft?: unknown) =>
+export const readable = (caller: Caller, item: Item, draft?: unknown) =>
   asSeenBy(caller, isHolder(caller, item) ? ticketView(item, item.lease_id, draft) : ticketView(item));
 const isHolder = (caller: Caller, { holder }: Item) => holder !== null && boundTo(caller) === holder;
 
 /** Who may be at a blind look: a reviewer, or an agent for anyone; undefined: nobody, the caller is of the staff. */
-const personOfLook = (caller: Caller) =>
+export const personOfLook = (caller: Caller) =>
   caller.role === 'reviewer' || caller.role === 'agent' ? boundTo(caller) : undefined;
 /** For whom a ticket is read that they may decide. */
 const decider = ({ role, subject }: Caller, { holder }: Item) =>
@@ -51,25 +47,6 @@ export const getTicket = endpoint('getTicket', 'GET /v1/tickets/{id}', {
     const shown = readable(caller, current, own?.draft);
     const [ticket = shown] = await withSuggestions(ctx, [shown], decider(caller, item));
     return ok(ticket);
-  },
-});
-
-export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
-  tag: 'Tickets',
-  summary: 'Tickets, newest first; reviewer: who holds or decided them',
-  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
-  scope: { list: 'queue', queue: ({ query }) => query.queue },
-  query: TicketFilter,
-  answers: { 200: pageOf(Ticket) },
-  async handle({ ctx, caller, query: { limit, cursor, state, reviewer, ...query } }) {
-    const person = caller.role === 'reviewer' ? personOf(caller, reviewer) : reviewer;
-    const filter = { ...query, state: state && coreState('ticket', state), person, before: cursor };
-    const view = (ticket: Item) => readable(caller, ticket);
-    const found = await items.list(ctx, 'ticket', filter, limit + 1);
-    const rows = looks.current(ctx, found, personOfLook(caller));
-    return listed(rows, limit, view, (ticket) =>
-      timePosition(ticket.created_at, { seq: ticket.look?.seq ?? ticket.seq }),
-    );
   },
 });
 

@@ -109,6 +109,7 @@ begin
     where kind = p_kind and id = any (p_ids) and look ? 'of' and not erased;
   if p_kind = 'ticket' then
     delete from draft where item_id = any (p_ids);
+    delete from ticket_text where id = any (p_ids);
     perform erase_suggestions(p_ids);
   elsif p_kind = 'job' then
     delete from job_run where id = any (p_ids);

@@ -65,6 +65,7 @@ begin
     delete from lease where kind = 'task' and item_id = any (v_ids);
   elsif p_kind = 'ticket' then
     delete from suggestion where item_id = any (v_ids);
+    delete from ticket_text where id = any (v_ids);
   elsif p_kind = 'job' then
     delete from job_run where id = any (v_ids);
     delete from job_key where id = any (v_ids);

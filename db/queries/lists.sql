@@ -37,13 +37,16 @@ with page as (
 select i.* from page p join item i on i.kind = :kind and i.id = p.id
  order by i.created_at desc, i.seq desc;
 
--- name: list_by_subject
--- The same for the tickets of one subject, in the order of an index of its own.
+-- name: tend_words
+select tend_words(:on, :limit) as more;
+
+-- name: full_text
+select ready from full_text;
+
+-- name: walk_tickets
+-- The same by all that tickets can be filtered by (db/functions/lists.sql). Where a page has ended for the number of
+-- tickets that it has looked at, its last row is no ticket, and says how far it has come.
 -- bytes: body, result, last_data, exclude, skipped
-select * from item
- where subject = :subject and (:queue?::text is null or queue = :queue) and (:state?::text is null or state = :state)
-   and (:person?::text is null or state = 'held' and holder = :person or state = 'settled' and ended_by = :person)
-   and created_at > coalesce(:createdAfter?::timestamptz, '-infinity')
-   and created_at < coalesce(:createdBefore?::timestamptz, 'infinity')
-   and (created_at, seq) < (coalesce(:beforeCreatedAt?::timestamptz, 'infinity'), coalesce(:beforeSeq?::bigint, 0))
- order by created_at desc, seq desc limit :limit;
+select i.*, w.created_at as walked_at, w.seq as walked_seq
+  from walk_tickets(:filter::jsonb, :limit) with ordinality w left join item i on i.kind = 'ticket' and i.id = w.id
+ order by w.ordinality;

@@ -4,7 +4,14 @@ import type { Runtime } from '../../runtime/runtime.ts';
 /** Settings of services (docs/configuration.md). */
 export type ServiceConfig = Pick<
   Config,
-  'privateCallbacks' | 'signalNamespaces' | 'maxRotations' | 'retention' | 'archive' | 'auditSkewSeconds' | 'openId'
+  | 'privateCallbacks'
+  | 'signalNamespaces'
+  | 'maxRotations'
+  | 'retention'
+  | 'archive'
+  | 'auditSkewSeconds'
+  | 'openId'
+  | 'fullText'
 >;
 
 /** The first argument of every service function: the process's runtime, and the settings of services. */

@@ -75,6 +75,7 @@ describe('a key that is bound to queues', async () => {
   /** About no queue, or only about the key's own: they are for every key. */
   const FREE = new Set([
     ...['get /v1/session', 'delete /v1/session', 'get /v1/overview', 'post /v1/stream-tickets'],
+    ...['get /v1/views', 'put /v1/views/{name}', 'delete /v1/views/{name}'],
     ...['post /v1/templates', 'get /v1/templates', 'get /v1/templates/{id}', 'get /v1/jurors/{juror}/invitations'],
   ]);
   /** Lists over all. */

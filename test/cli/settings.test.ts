@@ -28,6 +28,7 @@ const WRONG: Record<string, [value: string, said: string]> = {
   DOCKET_AUDIT_SKEW_SECONDS: ['1d', 'must be a number from 0 to 86400, not "1d"'],
   DOCKET_MAX_ROTATIONS: ['many', 'must be a whole number from 0 to 1000000, not "many"'],
   DOCKET_RETENTION_DAYS: ['0', 'must be a number from 1 to 36500, or days by kind or queue, separated by commas'],
+  DOCKET_FULL_TEXT: ['1', 'must be on or off, not "1"'],
   DOCKET_IMAGE_HOSTS: ['images.example.com/path', 'must be hosts, separated by commas'],
   DOCKET_POOL: ['2', 'must be a whole number from 4 to 200, not "2"'],
   LOG_LEVEL: ['loud', 'must be fatal or error or warn or info or debug or silent, not "loud"'],

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type ItemFilter, listItems, settleNext } from '../../db/items.ts';
+import { type ItemFilter, listItems, listTickets, settleNext, type Walked } from '../../db/items.ts';
 import type { ParamsOf } from '../../db/pool.ts';
 import { repeat } from '../support/client.ts';
 import { openTestDb } from '../support/database.ts';
@@ -199,6 +199,25 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
     expectFew(nodes, 10);
     expect(indexesOn(nodes)).toContain('item_holder');
     expect(await settle(db, others)).toHaveLength(500);
+  });
+
+  test.each<[Walked, string, ItemFilter?]>([
+    [{ decidedBy: 'nobody' }, 'item_decided_by'],
+    [{ decidedBy: 'nobody', verdict: '2' }, 'item_decided_by'],
+    [{ verdict: '2' }, 'item_state'],
+    [{ verdict: '2' }, 'item_state', { queue: 'big' }],
+    [{ category: 'c' }, 'item_state'],
+    [{ category: 'c' }, 'item_holder', { person: 'p-1' }],
+    [{ decidedAfter: '2099-01-01T00:00:00Z' }, 'item_state'],
+    [{ overturned: 'true' }, 'item_overturned'],
+    [{ automation: 'full' }, 'item_automated'],
+    [{ subject: 's' }, 'item_subject'],
+    [{ text: 'w' }, 'ticket_text_words'],
+  ])('S4.9 a list by %j reads 10,000 tickets at most, by %s', async (walked, index, filter = {}) => {
+    const list = () => listTickets(db.lists, filter, walked, 51);
+    const nodes = await nodesOf(() => often(list), db.lists.pool);
+    expectFew(nodes, 10_000);
+    expect(indexesOn(nodes)).toContain(index);
   });
 
   const [past, future] = ['2001-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];

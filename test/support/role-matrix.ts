@@ -40,7 +40,7 @@ const MATRIX: Record<string, string> = {
   'producer agent consumer supervisor': `
     getFigures getLateness`,
   'producer reviewer agent supervisor': `
-    getQueue listQueues getQueueStats getTicket listTickets addTicketNote listTicketNotes explainClaim explainCase explainTask
+    getQueue listQueues getQueueStats getTicket listTickets listTicketsCsv putView listViews deleteView addTicketNote listTicketNotes explainClaim explainCase explainTask
     getCourt listCourts getJuror getCase listTemplates getTemplate getPeopleFigures openStream`,
   model: `
     addTicketSuggestion listUnsuggested`,

@@ -63,7 +63,9 @@ const tickets: Step[] = [
   // who skipped a ticket is not offered it again
   { operation: 'transferTicket', body: 'holder', refused: LOST, before: claims('clara', 'harassment') },
   ...plain('updateTicket resolveTicket resolveTickets invalidateTicket invalidateTickets invalidateSubject'),
-  ...plain('getTicket listTickets getQueueStats getSuggestionFigures getService getQueueQuality getQueueQualityCsv'),
+  ...plain(
+    'getTicket listTickets listTicketsCsv putView listViews deleteView getQueueStats getSuggestionFigures getService getQueueQuality getQueueQualityCsv',
+  ),
   {
     operation: 'listTicketEvents',
     until: ({ items }, isReal) => !isReal || items.some((event: Json) => event.type === 'delivered'),

@@ -30,10 +30,12 @@ const CALLS: Record<string, (w: World) => Call[]> = {
   explainClaim: ({ queue, id }) => [{}, { ticket: id }].map((more) => ['post', `/v1/queues/${queue}/explain`, more]),
   getTicket: ({ id }) => [['get', `/v1/tickets/${id}`]],
   listTickets: ({ queue }) =>
-    ['', '&state=held', '&state=decided', '&state=waiting', '&limit=1'].map((more) => [
-      'get',
-      `/v1/tickets?queue=${queue}${more}`,
-    ]),
+    ['', '&state=held', '&state=decided', '&state=waiting', '&limit=1', '&verdict=keep', '&overturned=false'].map(
+      (more) => ['get', `/v1/tickets?queue=${queue}${more}`],
+    ),
+  listTicketsCsv: ({ queue }) => [['get', `/v1/tickets.csv?queue=${queue}&automation=none`]],
+  listViews: () => [['get', '/v1/views']],
+  putView: () => [['put', '/v1/views/v', { filter: {} }]],
   addTicketNote: ({ id }) => [['post', `/v1/tickets/${id}/notes`, { text: 'n' }]],
   listTicketNotes: ({ id }) => [['get', `/v1/tickets/${id}/notes`]],
   putTicketDraft: ({ id, token }) => [['put', `/v1/tickets/${id}/draft`, { token, draft: 1 }]],
@@ -90,7 +92,9 @@ test.each(Object.keys(ENDINGS))('B.2 no call of a reviewer tells gold from a tic
     const isAbout = ['Tickets', 'Queues'].includes(tag) || path.startsWith('/v1/figures');
     return roles?.includes('reviewer') && isAbout;
   });
-  expect(Object.keys(CALLS).sort()).toEqual(called.map(({ operation }) => operation).sort());
+  // it is about no ticket
+  const about = called.map(({ operation }) => operation).filter((operation) => operation !== 'deleteView');
+  expect(Object.keys(CALLS).sort()).toEqual(about.sort());
   const seen = [];
   for (const kind of ['plain', 'gold']) {
     const [queue, person] = [`${kind}-${ending}`, `${kind}-${ending}-p`];

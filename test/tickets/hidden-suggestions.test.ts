@@ -35,7 +35,7 @@ async function seen(client: Json, queue: string, ids: string[], token: string): 
       const explained = e.operation === 'explainClaim' && { reviewer: client.person, ticket: id };
       const sample = sampleBody(e);
       const sent = body || explained || (sample && { ...sample, ...('waitSeconds' in sample && { waitSeconds: 0 }) });
-      const path = `${pathOf(e, params)}${e.operation === 'listTickets' ? `?queue=${queue}` : ''}`;
+      const path = `${pathOf(e, params)}${e.operation.startsWith('listTickets') ? `?queue=${queue}` : ''}`;
       const reply = sent
         ? await callWith(client.http, e, JSON.stringify(sent), { params })
         : await client.http.raw(e.method.toUpperCase(), path);

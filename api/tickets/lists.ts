@@ -1,0 +1,120 @@
+import { z } from '@hono/zod-openapi';
+import { PageByTime, pageOf } from '../../contract/common.ts';
+import type { Role } from '../../contract/keys.ts';
+import { TicketFilter, TicketPage } from '../../contract/lists.ts';
+import { Ticket } from '../../contract/tickets.ts';
+import { coreState } from '../../domain/items.ts';
+import type { Context } from '../../services/shared/context.ts';
+import * as lists from '../../services/tickets/lists.ts';
+import * as looks from '../../services/tickets/looks.ts';
+import { type Caller, personOf } from '../auth.ts';
+import { csvCell, csvHeaders } from '../csv.ts';
+import { endpoint, ok } from '../endpoint.ts';
+import { page, timePosition } from '../paging.ts';
+import { ndjson } from '../streams/ndjson.ts';
+import { personOfLook, readable } from './get.ts';
+
+type Shown = ReturnType<typeof readable>;
+type Filter = z.output<typeof TicketFilter>;
+type Cursor = z.output<typeof PageByTime>['cursor'];
+
+/**
+ * A page of what fits a filter. An agent may be at a blind look for anyone: by what shows in a decision they find nothing
+ * that has an open look.
+ */
+async function pageFor(ctx: Context, caller: Caller, filter: Filter, limit: number, cursor: Cursor) {
+  const { queue, state, reviewer, createdAfter, createdBefore, subject, category, text, ...decided } = filter;
+  const person = caller.role === 'reviewer' ? personOf(caller, reviewer) : reviewer;
+  const isByDecision = Object.values(decided).some((value) => value !== undefined);
+  const walked = {
+    subject,
+    category,
+    text,
+    ...decided,
+    unseen: (caller.role === 'agent' && isByDecision) || undefined,
+  };
+  const basic = { queue, state: state && coreState('ticket', state), person, createdAfter, createdBefore };
+  const { rows, walkedTo } = await lists.list(ctx, { ...basic, before: cursor }, walked, limit + 1);
+  const found = await looks.current(ctx, rows, personOfLook(caller));
+  const { items, nextCursor } = page(
+    found,
+    limit,
+    (ticket) => readable(caller, ticket),
+    (ticket) => timePosition(ticket.created_at, { seq: ticket.look?.seq ?? ticket.seq }),
+  );
+  return { items, nextCursor: walkedTo ? timePosition(new Date(walkedTo.time), walkedTo) : nextCursor };
+}
+
+const shared = { tag: 'Tickets' as const, roles: ['producer', 'reviewer', 'agent', 'supervisor'] as Role[] };
+
+export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
+  ...shared,
+  summary: 'Tickets that fit all filters, newest first. A page may end early, after 10,000 that do not fit',
+  scope: { list: 'queue', queue: ({ query }) => query.queue },
+  query: TicketPage,
+  answers: { 200: pageOf(Ticket) },
+  handle: async ({ ctx, caller, query: { limit, cursor, ...filter } }) =>
+    ok(await pageFor(ctx, caller, filter, limit, cursor)),
+});
+
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
+
+/** The columns of the table. */
+const COLUMNS: Record<string, (ticket: Shown) => unknown> = {
+  id: ({ id }) => id,
+  queue: ({ queue }) => queue,
+  state: ({ state }) => state,
+  priority: ({ priority }) => priority,
+  subject: ({ subject }) => subject,
+  category: ({ category }) => category,
+  createdAt: ({ createdAt }) => createdAt,
+  holder: ({ lease }) => lease?.reviewer,
+  decidedBy: ({ decidedBy }) => decidedBy,
+  decidedAt: ({ decidedAt }) => decidedAt,
+  decision: ({ decision }) => decision,
+  reason: ({ reason, invalidation }) => reason ?? invalidation?.reason,
+  automation: ({ automation }) => automation,
+  standing: ({ standing }) => standing?.decision,
+  standingBy: ({ standing }) => standing?.by,
+  body: ({ body }) => body,
+};
+const lineOf = (ticket: Shown) =>
+  Object.values(COLUMNS)
+    .map((value) => csvCell(text(value(ticket))))
+    .join(',');
+
+/** Rows that are read at once. */
+const ROWS = 500;
+
+export const listTicketsCsv = endpoint('listTicketsCsv', 'GET /v1/tickets.csv', {
+  ...shared,
+  summary: 'All tickets that fit all filters, newest first, as a table',
+  scope: { queue: ({ query }) => query.queue },
+  query: TicketFilter,
+  answers: { 200: z.string() },
+  media: 'text/csv',
+  async handle({ ctx, caller, query, cut, holdPart }) {
+    const read = (cursor: Cursor) => pageFor(ctx, caller, query, ROWS, cursor);
+    // the first page is read before the answer begins, so that an unreachable database is a 503
+    const first = await read(undefined);
+    async function* lines(ended: AbortSignal): AsyncGenerator<string> {
+      let last = first;
+      yield [Object.keys(COLUMNS).join(','), ...last.items.map(lineOf), ''].join('\r\n');
+      while (last.nextCursor !== null && !ended.aborted) {
+        last = await read(PageByTime.shape.cursor.parse(last.nextCursor));
+        if (last.items.length > 0) yield last.items.map((ticket) => `${lineOf(ticket)}\r\n`).join('');
+      }
+    }
+    return ndjson(lines, {
+      endless: false,
+      headers: { ...csvHeaders, 'content-disposition': 'attachment; filename="tickets.csv"' },
+      allowed: async () => true,
+      hold: holdPart,
+      failed(error) {
+        ctx.log.warn({ err: (error as Error).message }, 'a table of tickets broke off');
+        cut();
+      },
+    });
+  },
+});
