@@ -75,10 +75,12 @@ test('S0.5 filters by state, person and time; a new ticket shows by itself; the 
   await page.goBack();
   await row(page, 'f-3').waitFor();
   await page.goto(at('/search?kind=ticket'));
+  await page.getByText('More filters').click();
   await submit(page, { Person: 'anna', 'Created from': '2020-01-01T00:00' });
   await row(page, 'f-3').waitFor({ state: 'detached' });
   await row(page, held.id).waitFor();
   expect(await ids(page)).toEqual([held.id]);
+  await page.getByText('More filters').click();
   await submit(page, { 'Created before': '2020-01-02T00:00' }, /^Show$/);
   await sees(page, 'There is nothing like this.');
 });
@@ -170,6 +172,59 @@ test('S0.4 bulk invalidation: the preview is what is then invalidated, and nothi
   const hit = body.items.map((one: Json) => one.id);
   for (const link of sample) expect(hit).toContain(link.split(' ')[0]);
   expect([(await ticket(api, 'late')).state, (await ticket(api, holder.id)).state]).toEqual(['waiting', 'held']);
+});
+
+test('S4.9 a list is filtered by what was decided, saved, shared, downloaded; its address says all of it', async () => {
+  await addMany(
+    api,
+    'desk-1',
+    repeat(6, (n) => ({ id: `d-${n}`, body: { text: `offer ${n}\u202e` }, subject: `u${n % 2}` })),
+  );
+  for (const verdict of ['keep', 'remove', 'remove'])
+    await decide(api, await claimOne(api, 'desk-1', 'anna'), { verdict });
+  await api.post('/v1/tickets/d-2/looks', { cause: 'overturn', by: 'lead', decision: { verdict: 'keep' } });
+  const page = await browser.open(at('/search?kind=ticket&queue=desk-1'));
+  await row(page, 'd-5').waitFor();
+  await sees(page, 'offer 5');
+  await page.getByText('More filters').click();
+  await submit(page, { Verdict: 'remove', 'Decided by': 'anna', 'What counts now': 'Overturned' }, /^Show$/);
+  await row(page, 'd-5').waitFor({ state: 'detached' });
+  await row(page, 'd-2').waitFor();
+  expect(await ids(page)).toEqual(['d-2']);
+  expect(await page.getByRole('row', { name: /d-2/ }).textContent()).toMatch(/remove keep.*Overturned/);
+  const address = page.url();
+  const asked = new URL(address).searchParams;
+  expect(Object.fromEntries(asked)).toMatchObject({ verdict: 'remove', decidedBy: 'anna', overturned: 'true' });
+  await page.getByRole('link', { name: 'What counts now: Overturned' }).click();
+  await row(page, 'd-1').waitFor();
+  const csv = await page.getByRole('link', { name: 'Download CSV' }).getAttribute('href');
+  const table = (await api.get(csv ?? '')).body as string;
+  expect(table.match(/^"d-\d"/gm)).toEqual(['"d-2"', '"d-1"']);
+  await press(page, 'Save view');
+  await submit(page.getByRole('dialog'), { Name: 'Removed by Anna' }, 'Save');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.goto(at('/search?kind=ticket'));
+  await page.getByRole('link', { name: 'Removed by Anna' }).click();
+  await row(page, 'd-5').waitFor({ state: 'detached' });
+  await row(page, 'd-2').waitFor();
+  expect(await ids(page)).toEqual(['d-2', 'd-1']);
+  await press(page, 'Delete view: Removed by Anna');
+  await press(page.getByRole('dialog'), 'Delete view');
+  await page.getByRole('link', { name: 'Removed by Anna' }).waitFor({ state: 'detached' });
+  await page.goto(at('/search?kind=ticket&text=offer'));
+  await sees(page, 'needs DOCKET_FULL_TEXT=on');
+
+  await page.goto(at('/queues/ticket/desk-1'));
+  for (const id of ['d-3', 'd-5']) await page.getByRole('checkbox', { name: `Select ${id}` }).check();
+  expect(await page.getByRole('checkbox', { name: 'Select d-1' }).count()).toBe(0);
+  await press(page, 'Invalidate 2 selected');
+  const dialog = page.getByRole('dialog');
+  await submit(dialog, { Reason: 'twice' }, 'Preview');
+  await sees(dialog, 'It hits 2 tickets.');
+  await press(dialog, 'Invalidate 2');
+  await sees(page, '2 tickets have been invalidated.');
+  const states = await Promise.all(['d-3', 'd-4', 'd-5'].map(async (id) => (await ticket(api, id)).state));
+  expect(states).toEqual(['invalidated', 'waiting', 'invalidated']);
 });
 
 test('S0.4 a preview that comes when the filter is another one by then is not shown', async () => {

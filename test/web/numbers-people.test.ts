@@ -40,7 +40,7 @@ test('S4.9 what each reviewer did, with a link to their tickets; how late the ti
   await row('anna').getByRole('link').click();
   await page.getByRole('link', { name: 'p-1' }).waitFor();
   expect(await page.getByRole('link', { name: 'p-3' }).count()).toBe(0);
-  expect(new URL(page.url()).search).toBe('?kind=ticket&queue=people&person=anna');
+  expect(new URL(page.url()).search).toBe('?kind=ticket&queue=people&reviewer=anna');
 });
 
 test('S2.6 what each juror of a court did, with votes that were wasted; without a court it says that one is to be chosen', async () => {

@@ -59,7 +59,7 @@ test('B.2 a decision is overturned and looked at again on its page, and quality 
   expect(await page.getByRole('columnheader', { name: 'Gold' }).count()).toBe(0);
   await page.getByRole('link', { name: 'anna' }).click();
   await page.getByRole('link', { name: 'c-1' }).waitFor();
-  expect(new URL(page.url()).search).toBe('?kind=ticket&queue=checked&person=anna');
+  expect(new URL(page.url()).search).toBe('?kind=ticket&queue=checked&reviewer=anna');
 });
 
 test('B.3 quality names gold that is in doubt, is downloaded, and leads to where checks are set', async () => {

@@ -8,6 +8,8 @@ import type { LeafSpec, Option } from './spec.ts';
 interface Props {
   path: string;
   fields: readonly LeafSpec[];
+  /** Those that are seldom needed: they are opened first. */
+  more?: readonly LeafSpec[];
   /** What else is in the query and stays. */
   keep?: readonly string[];
   /** What stands in the inputs at first; left out: what the address says. */
@@ -21,7 +23,17 @@ interface Props {
 }
 
 /** Filters of a list. They are the address' query, so that a list can be kept and sent to someone. */
-export function Filters({ path, fields, keep = [], given, defaults = {}, atOnce = {}, inside = false }: Props) {
+export function Filters({
+  path,
+  fields: first,
+  more = [],
+  keep = [],
+  given,
+  defaults = {},
+  atOnce = {},
+  inside,
+}: Props) {
+  const fields = [...first, ...more];
   const { query, route } = useLocation();
   const start = given ?? query;
   const [draft, setDraft] = useState(() =>
@@ -52,7 +64,13 @@ export function Filters({ path, fields, keep = [], given, defaults = {}, atOnce 
   };
   return (
     <form class={`filters form-body ${inside ? '' : 'panel'}`} noValidate onSubmit={submit}>
-      <Fields fields={fields} draft={draft} onChange={change} errors={errors} />
+      <Fields fields={first} draft={draft} onChange={change} errors={errors} />
+      {more.length > 0 && (
+        <details>
+          <summary>{texts.value.form.moreFilters}</summary>
+          <Fields fields={more} draft={draft} onChange={change} errors={errors} />
+        </details>
+      )}
       <div class="actions">
         <button type="submit">{texts.value.form.show}</button>
       </div>

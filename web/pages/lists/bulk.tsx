@@ -9,7 +9,7 @@ import { toast } from '../../components/toasts.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import type { Filter } from './filters.ts';
-import { type BulkFilter, invalidateAll, OPEN_STATES, type Preview, preview } from './invalidation.ts';
+import { type BulkFilter, type Hit, invalidateAll, OPEN_STATES, type Preview, preview } from './invalidation.ts';
 
 interface Typed {
   state: string;
@@ -18,28 +18,38 @@ interface Typed {
   reason: string;
 }
 
-/** Invalidates the open tickets of a queue that fit a filter, after it has shown what it will hit. */
-export function BulkInvalidate({ queue, filter }: { queue: string; filter: Filter }) {
+interface Props {
+  queue: string;
+  filter: Filter;
+  /** Tickets that are selected; none: those that fit. */
+  ids: string[];
+  onDone: () => void;
+}
+
+/** Invalidates the open tickets of a queue that are selected or fit a filter, after it has shown what it will hit. */
+export function BulkInvalidate({ queue, filter, ids, onDone }: Props) {
   const t = texts.value.lists.bulk;
   const [open, setOpen] = useState(false);
   const isOpenState = OPEN_STATES.some((state) => state === filter.state);
   const start = {
     state: isOpenState ? (filter.state ?? '') : '',
-    before: filter.before ? localText(filter.before) : '',
+    before: filter.createdBefore ? localText(filter.createdBefore) : '',
     below: '',
     reason: '',
   };
   return (
     <>
       <button type="button" class="danger" onClick={() => setOpen(true)}>
-        {t.label}
+        {ids.length > 0 ? t.selected(number(ids.length)) : t.label}
       </button>
-      {open && <BulkDialog queue={queue} start={start} close={() => setOpen(false)} />}
+      {open && <BulkDialog queue={queue} start={start} ids={ids} onDone={onDone} close={() => setOpen(false)} />}
     </>
   );
 }
 
-function BulkDialog({ queue, start, close }: { queue: string; start: Typed; close: () => void }) {
+type DialogProps = Omit<Props, 'filter'> & { start: Typed; close: () => void };
+
+function BulkDialog({ queue, start, ids, onDone, close }: DialogProps) {
   const t = texts.value.lists.bulk;
   const [typed, setTyped] = useState(start);
   const [hits, setHits] = useState<Preview | null>(null);
@@ -53,18 +63,20 @@ function BulkDialog({ queue, start, close }: { queue: string; start: Typed; clos
   };
   const look = () =>
     attempt(async () => {
-      const asked = filterOf(typed);
+      const asked = hitOf(typed);
       const found = await preview(queue, asked);
       // the filter may be another one by now
-      if (JSON.stringify(filterOf(latest.current)) === JSON.stringify(asked)) setHits(found);
+      if (JSON.stringify(hitOf(latest.current)) === JSON.stringify(asked)) setHits(found);
     });
   const invalidate = () =>
     attempt(async () => {
       if (!hits) return;
-      const { invalidated, skipped } = await invalidateAll(queue, hits.filter, typed.reason.trim());
+      const { invalidated, skipped } = await invalidateAll(queue, hits.hit, typed.reason.trim());
       toast(t.done(number(invalidated), number(skipped), skipped > 0));
+      onDone();
       close();
     });
+  const hitOf = (from: Typed): Hit => (ids.length > 0 ? { ids } : { filter: filterOf(from) });
   const actions = (
     <>
       <button type="button" onClick={close}>
@@ -83,7 +95,7 @@ function BulkDialog({ queue, start, close }: { queue: string; start: Typed; clos
   return (
     <Dialog title={t.title(queue)} open onClose={close} actions={actions}>
       <p>{t.will}</p>
-      <Fields typed={typed} change={change} />
+      <Fields typed={typed} change={change} isFilter={ids.length === 0} />
       <output aria-live="polite">{busy ? <Loading /> : hits && <Hits hits={hits} />}</output>
       {problem && <ProblemNote problem={problem} />}
     </Dialog>
@@ -99,13 +111,19 @@ function filterOf({ state, before, below }: Typed): BulkFilter {
   };
 }
 
-function Fields({ typed, change }: { typed: Typed; change: (changed: Partial<Typed>) => void }) {
-  const { bulk: t, before } = texts.value.lists;
+interface FieldsProps {
+  typed: Typed;
+  change: (changed: Partial<Typed>) => void;
+  isFilter: boolean;
+}
+
+function Fields({ typed, change, isFilter }: FieldsProps) {
+  const { bulk: t, createdBefore: before } = texts.value.lists;
   const set = (name: keyof Typed) => (event: { currentTarget: { value: string } }) =>
     change({ [name]: event.currentTarget.value });
   return (
     <>
-      <div class="bulk-fields">
+      <div class="bulk-fields" hidden={!isFilter}>
         <Field label={texts.value.lists.state}>
           {(field) => (
             <select {...field} value={typed.state} onChange={set('state')}>

@@ -1,20 +1,11 @@
 import { mayAct } from '../../api/session.ts';
 import { isListKind, LIST_KINDS, type ListKind, READERS } from '../../links.ts';
 
-/** What a list shows, as it stands in the address, so that a list can be sent to someone and the browser's Back works. */
-export interface Filter {
-  state?: string;
-  /** A queue, topic or court. */
-  queue?: string;
-  /** Who holds or decided a ticket. */
-  person?: string;
-  /** ISO 8601. */
-  after?: string;
-  before?: string;
-  cursor?: string;
-}
-
-const FIELDS = ['state', 'queue', 'person', 'after', 'before', 'cursor'] as const;
+/**
+ * What a list shows, as it stands in the address, so that a list can be sent to someone and the browser's Back works: a queue,
+ * topic or court, a state, a cursor, and of tickets whatever the API lists them by.
+ */
+export type Filter = Readonly<Record<string, string>>;
 
 export const STATES: Record<ListKind, readonly string[]> = {
   ticket: ['waiting', 'held', 'delayed', 'decided', 'invalidated', 'expired', 'dead'],
@@ -22,9 +13,12 @@ export const STATES: Record<ListKind, readonly string[]> = {
   case: ['open', 'decided', 'hung', 'invalidated'],
 };
 
-/** By what the API can list each kind. */
-export const FILTERS: Record<ListKind, readonly (keyof Filter)[]> = {
-  ticket: ['queue', 'state', 'person', 'after', 'before'],
+/** By what the API can list each kind, in its words. */
+export const FILTERS: Record<ListKind, readonly string[]> = {
+  ticket: [
+    ...['queue', 'state', 'verdict', 'reviewer', 'text', 'createdAfter', 'createdBefore'],
+    ...['decidedBy', 'decidedAfter', 'decidedBefore', 'overturned', 'automation', 'subject', 'category'],
+  ],
   job: ['queue', 'state'],
   case: ['queue', 'state'],
 };
@@ -37,12 +31,12 @@ export const kindIn = (query: Record<string, string>, among: ListKind[]): ListKi
 
 /** The filter in an address; what its kind has not is left out. */
 export function filterIn(query: Record<string, string>, kind: ListKind): Filter {
-  const known = FIELDS.filter((name) => query[name] && (name === 'cursor' || FILTERS[kind].includes(name)));
-  return Object.fromEntries(known.map((name) => [name, query[name]]));
+  const known = [...FILTERS[kind], 'cursor'].filter((name) => query[name]);
+  return Object.fromEntries(known.map((name) => [name, query[name] ?? '']));
 }
 
 /** An address with a filter: `/search?kind=ticket&state=held`. */
-export function withFilter(base: string, filter: Filter & { kind?: ListKind }): string {
+export function withFilter(base: string, filter: Filter): string {
   const set = Object.entries(filter).filter(([, value]) => value);
-  return set.length === 0 ? base : `${base}?${new URLSearchParams(Object.fromEntries(set))}`;
+  return set.length === 0 ? base : `${base}?${new URLSearchParams(set)}`;
 }

@@ -3,9 +3,12 @@ import { api, data, type Schemas } from '../../api/client.ts';
 export type BulkFilter = NonNullable<Schemas['InvalidateMany']['filter']>;
 export const OPEN_STATES = ['delayed', 'waiting', 'held'] as const;
 
+/** Which tickets: those that fit a filter, or these. */
+export type Hit = { filter: BulkFilter } | { ids: string[] };
+
 export interface Preview {
-  /** With an end in time: what is added after the preview is not hit. */
-  filter: BulkFilter;
+  /** A filter has an end in time: what is added after the preview is not hit. */
+  hit: Hit;
   total: number;
   /** Ids of some that are hit. */
   sample: string[];
@@ -16,19 +19,24 @@ const SAMPLE = 8;
 const LOOKED_AT = 100;
 
 /** What a bulk invalidation would hit, by the API's own dry run. @throws CallError */
-export async function preview(queue: string, wanted: BulkFilter): Promise<Preview> {
-  const filter = { ...wanted, createdBefore: wanted.createdBefore ?? (await justAfterNewest(queue)) };
-  const body = { filter, reason: 'preview', dryRun: true };
+export async function preview(queue: string, wanted: Hit): Promise<Preview> {
+  const hit = 'ids' in wanted ? wanted : { filter: await pinned(queue, wanted.filter) };
+  const body = { ...hit, reason: 'preview', dryRun: true };
   const [{ invalidated: total }, sample] = await Promise.all([
     data(api.POST('/v1/queues/{queue}/invalidate', { params: { path: { queue } }, body })),
-    sampleOf(queue, filter),
+    'ids' in hit ? hit.ids.slice(0, SAMPLE) : sampleOf(queue, hit.filter),
   ]);
-  return { filter, total, sample };
+  return { hit, total, sample };
 }
 
+const pinned = async (queue: string, filter: BulkFilter): Promise<BulkFilter> => ({
+  ...filter,
+  createdBefore: filter.createdBefore ?? (await justAfterNewest(queue)),
+});
+
 /** @throws CallError */
-export const invalidateAll = (queue: string, filter: BulkFilter, reason: string) =>
-  data(api.POST('/v1/queues/{queue}/invalidate', { params: { path: { queue } }, body: { filter, reason } }));
+export const invalidateAll = (queue: string, hit: Hit, reason: string) =>
+  data(api.POST('/v1/queues/{queue}/invalidate', { params: { path: { queue } }, body: { ...hit, reason } }));
 
 /** By the newest ticket and not by the browser's clock, which may be wrong. */
 async function justAfterNewest(queue: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { useResource } from '../../api/resource.ts';
+import { Badge } from '../../components/badge.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
 import { moment, number } from '../../components/format.ts';
 import { State } from '../../components/state.tsx';
@@ -6,7 +7,11 @@ import { type Column, Table } from '../../components/table.tsx';
 import { itemPath, type ListKind, queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { type Filter, withFilter } from './filters.ts';
+import { OPEN_STATES } from './invalidation.ts';
+import { preview, verdictIn } from './preview.ts';
 import { loadRows, type Row } from './rows.ts';
+
+type Ticket = NonNullable<Row['ticket']>;
 
 interface Props {
   kind: ListKind;
@@ -15,13 +20,15 @@ interface Props {
   base: string;
   /** Shown once at the top of the list instead of in each line. */
   fixedQueue?: boolean;
+  /** Ids of open items that are selected; left out: none can be. */
+  selected?: { ids: string[]; change: (ids: string[]) => void };
 }
 
 /** Of a busy queue, lists follow by the second. */
 const GAP_MS = 1_000;
 
 /** One page of tickets, jobs or cases, newest first, as it changes. */
-export function ItemList({ kind, filter, base, fixedQueue = false }: Props) {
+export function ItemList({ kind, filter, base, fixedQueue = false, selected }: Props) {
   const t = texts.value.lists;
   const { cursor, ...rest } = filter;
   const of = JSON.stringify([kind, rest]);
@@ -30,7 +37,7 @@ export function ItemList({ kind, filter, base, fixedQueue = false }: Props) {
   // another page of the same list stays until the new one is there
   const found = { ...rows, data: rows.data?.of === of ? rows.data : undefined };
   const link = (to: string | undefined) =>
-    withFilter(base, { ...(fixedQueue ? {} : { kind }), ...without(rest, fixedQueue), ...(to && { cursor: to }) });
+    withFilter(base, { ...(fixedQueue ? {} : { kind }), ...rest, ...(fixedQueue && { queue: '' }), cursor: to ?? '' });
   return (
     <Loaded of={found}>
       {({ items, nextCursor }) => (
@@ -38,7 +45,12 @@ export function ItemList({ kind, filter, base, fixedQueue = false }: Props) {
           {items.length === 0 ? (
             <Empty>{kind === 'job' && !filter.queue ? t.nameTopic : t.none}</Empty>
           ) : (
-            <Table caption={t.kinds[kind]} columns={columnsOf(kind, fixedQueue)} rows={items} rowKey={({ id }) => id} />
+            <Table
+              caption={t.kinds[kind]}
+              columns={columnsOf(kind, items, fixedQueue, selected)}
+              rows={items}
+              rowKey={({ id }) => id}
+            />
           )}
           {(cursor || nextCursor) && (
             <nav class="list-pages" aria-label={t.pages}>
@@ -52,30 +64,84 @@ export function ItemList({ kind, filter, base, fixedQueue = false }: Props) {
   );
 }
 
-function without({ queue, ...rest }: Filter, fixedQueue: boolean): Filter {
-  return fixedQueue || !queue ? rest : { queue, ...rest };
-}
-
-function columnsOf(kind: ListKind, fixedQueue: boolean): Column<Row>[] {
+function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: Props['selected']): Column<Row>[] {
   const t = texts.value.lists;
   const { fields: f } = texts.value.items;
+  const has = (what: (ticket: Ticket) => unknown) => rows.some(({ ticket }) => ticket && what(ticket));
   const columns: (Column<Row> | false)[] = [
-    { id: 'id', title: t.id, cell: ({ id }) => <a href={itemPath(kind, id)}>{id}</a> },
+    {
+      id: 'id',
+      title: t.id,
+      cell: ({ id }) => (
+        <a class="list-id" href={itemPath(kind, id)}>
+          {id}
+        </a>
+      ),
+    },
+    selected !== undefined && {
+      id: 'select',
+      title: t.selected,
+      cell: ({ id, state }) => OPEN_STATES.some((open) => open === state) && <Select id={id} {...selected} />,
+    },
+    kind === 'ticket' && {
+      id: 'content',
+      title: t.content,
+      cell: ({ ticket }) => <bdi class="list-content">{preview(ticket?.body)}</bdi>,
+    },
     { id: 'state', title: f.state, cell: ({ state }) => <State state={state} /> },
+    has(({ decidedAt }) => decidedAt) && {
+      id: 'decision',
+      title: texts.value.items.decision,
+      cell: ({ ticket }) => ticket && <Decision ticket={ticket} />,
+    },
+    kind === 'ticket' && { id: 'who', title: t.reviewer, cell: ({ who }) => <bdi>{who ?? '–'}</bdi> },
+    kind === 'case' && { id: 'who', title: f.winner, cell: ({ who }) => who ?? '–' },
+    { id: 'created', title: f.createdAt, numeric: true, cell: ({ createdAt }) => moment(createdAt) },
     !fixedQueue && {
       id: 'queue',
       title: t.queueOf[kind],
       cell: ({ queue }) => <a href={queuePath(kind, queue)}>{queue}</a>,
     },
-    kind === 'ticket' && { id: 'who', title: t.person, cell: ({ who }) => <bdi>{who ?? '–'}</bdi> },
-    kind === 'case' && { id: 'who', title: f.winner, cell: ({ who }) => who ?? '–' },
-    {
+    has(({ subject }) => subject) && {
+      id: 'subject',
+      title: t.subject,
+      cell: ({ ticket }) => <bdi>{ticket?.subject ?? '–'}</bdi>,
+    },
+    (kind !== 'ticket' || rows.some(({ figure }) => figure !== 0)) && {
       id: 'figure',
       title: kind === 'case' ? f.votesLeft : f.priority,
       numeric: true,
       cell: ({ figure }) => number(figure),
     },
-    { id: 'created', title: f.createdAt, numeric: true, cell: ({ createdAt }) => moment(createdAt) },
   ];
   return columns.filter((column) => column !== false);
+}
+
+function Select({ id, ids, change }: NonNullable<Props['selected']> & { id: string }) {
+  const toggle = (on: boolean) => change(on ? [...ids, id] : ids.filter((one) => one !== id));
+  return (
+    <input
+      type="checkbox"
+      class="list-select"
+      aria-label={texts.value.lists.select(id)}
+      checked={ids.includes(id)}
+      onChange={(event) => toggle(event.currentTarget.checked)}
+    />
+  );
+}
+
+/** What was decided, and what counts now if that is something else. */
+function Decision({ ticket: { id, decidedAt, decision, standing, automation } }: { ticket: Ticket }) {
+  const t = texts.value.lists;
+  if (decidedAt === null) return <>–</>;
+  const isOverturned = standing !== null && standing.ticket !== id;
+  return (
+    <>
+      <bdi class={isOverturned ? 'list-overturned' : undefined}>{verdictIn(decision)}</bdi>{' '}
+      {isOverturned && <bdi>{verdictIn(standing.decision)}</bdi>}{' '}
+      {isOverturned && <Badge tone="bad">{t.isOverturned.true}</Badge>}
+      {automation !== 'none' && <Badge>{t.automations[automation]}</Badge>}
+      <span class="list-when muted">{moment(decidedAt)}</span>
+    </>
+  );
 }

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
 import { api, data } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
@@ -11,10 +12,11 @@ import { isListKind, type ListKind, queuePath, READERS } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Ways } from '../numbers/ways.tsx';
 import { BulkInvalidate } from './bulk.tsx';
-import { FilterForm } from './filter-form.tsx';
+import { Chips, FilterForm } from './filter-form.tsx';
 import { filterIn, STATES, withFilter } from './filters.ts';
 import { ItemList } from './list.tsx';
 import { loadStats } from './rows.ts';
+import { DownloadCsv } from './views.tsx';
 
 /** All tickets of a queue, jobs of a topic or cases of a court. */
 export function Queue() {
@@ -36,6 +38,9 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
   const t = texts.value.lists;
   const base = queuePath(kind, queue);
   const filter = filterIn(query, kind);
+  const [ids, setIds] = useState<string[]>([]);
+  const mayInvalidate = kind === 'ticket' && mayAct('producer');
+  const selected = { ids, change: setIds };
   useShortcuts([{ key: 'n', does: t.newest, run: () => route(withFilter(base, { ...filter, cursor: '' })) }]);
   const actions = (
     <>
@@ -48,10 +53,24 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
       <States kind={kind} queue={queue} chosen={filter.state} />
       <Section
         title={t.kinds[kind]}
-        actions={kind === 'ticket' && mayAct('producer') && <BulkInvalidate queue={queue} filter={filter} />}
+        actions={
+          kind === 'ticket' && (
+            <>
+              <DownloadCsv filter={{ ...filter, queue }} />
+              {mayInvalidate && <BulkInvalidate queue={queue} filter={filter} ids={ids} onDone={() => setIds([])} />}
+            </>
+          )
+        }
       >
         <FilterForm kind={kind} filter={filter} base={base} fixedQueue />
-        <ItemList kind={kind} filter={{ ...filter, queue }} base={base} fixedQueue />
+        <Chips kind={kind} filter={filter} base={base} fixedQueue />
+        <ItemList
+          kind={kind}
+          filter={{ ...filter, queue }}
+          base={base}
+          fixedQueue
+          {...(mayInvalidate && { selected })}
+        />
       </Section>
     </Page>
   );

@@ -1,3 +1,4 @@
+import type { paths } from '../../../clients/typescript/src/openapi.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
 import type { ListKind } from '../../links.ts';
 import type { Filter } from './filters.ts';
@@ -9,6 +10,8 @@ export interface Row {
   state: string;
   /** Who holds or ended a ticket, or what won a case. */
   who: string | null;
+  /** A ticket as the API gives it. */
+  ticket?: Schemas['Ticket'];
   /** Of a case: its votes left. */
   figure: number;
   createdAt: string;
@@ -20,19 +23,14 @@ interface Page {
 }
 
 const ROWS = 50;
+/** Empty pages in a row that are read before someone asks for more. */
+const MOST_EMPTY = 20;
 
-const ticketRow = ({
-  id,
-  queue,
-  state,
-  priority,
-  lease,
-  decidedBy,
-  invalidation,
-  createdAt,
-}: Schemas['Ticket']): Row => ({
-  ...{ id, queue, state, createdAt, figure: priority },
-  who: lease?.reviewer ?? decidedBy ?? invalidation?.by ?? null,
+type TicketQuery = NonNullable<paths['/v1/tickets']['get']['parameters']['query']>;
+
+const ticketRow = (ticket: Schemas['Ticket']): Row => ({
+  ...{ id: ticket.id, queue: ticket.queue, state: ticket.state, createdAt: ticket.createdAt, figure: ticket.priority },
+  ...{ ticket, who: ticket.lease?.reviewer ?? ticket.decidedBy ?? ticket.invalidation?.by ?? null },
 });
 const jobRow = ({ id, topic, state, priority, createdAt }: Schemas['Job']): Row => ({
   ...{ id, queue: topic, state, createdAt, figure: priority, who: null },
@@ -43,7 +41,7 @@ const caseRow = ({ id, court, state, votesLeft, winner, createdAt }: Schemas['Ca
 
 /** One page of a list, newest first: never more is read than is shown. Jobs are listed by topic only. */
 export async function loadRows(kind: ListKind, filter: Filter, signal: AbortSignal): Promise<Page> {
-  const { queue, person, after, before, cursor } = filter;
+  const { queue, cursor } = filter;
   const page = { limit: ROWS, ...(cursor && { cursor }) };
   const of = <S>(state: string | undefined) => state && { state: state as S };
   if (kind === 'job') {
@@ -58,15 +56,14 @@ export async function loadRows(kind: ListKind, filter: Filter, signal: AbortSign
     const found = await data(api.GET('/v1/cases', { params: { query }, signal }));
     return { ...found, items: found.items.map(caseRow) };
   }
-  const query = {
-    ...page,
-    ...of<Schemas['TicketState']>(filter.state),
-    ...(queue && { queue }),
-    ...(person && { reviewer: person }),
-    ...(after && { createdAfter: after }),
-    ...(before && { createdBefore: before }),
+  // a page may end early, after very many that do not fit
+  const load = async (cursor: string | undefined) => {
+    const query: TicketQuery = { ...filter, limit: ROWS, ...(cursor && { cursor }) };
+    return data(api.GET('/v1/tickets', { params: { query }, signal }));
   };
-  const found = await data(api.GET('/v1/tickets', { params: { query }, signal }));
+  let found = await load(cursor);
+  for (let n = 1; n < MOST_EMPTY && found.items.length === 0 && found.nextCursor !== null; n++)
+    found = await load(found.nextCursor);
   return { ...found, items: found.items.map(ticketRow) };
 }
 

@@ -8,10 +8,11 @@ import { useShortcuts } from '../../components/keys.ts';
 import { Page, Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
 import { texts } from '../../texts/texts.ts';
-import { FilterForm } from './filter-form.tsx';
+import { Chips, FilterForm } from './filter-form.tsx';
 import { filterIn, kindIn, kindsSeen } from './filters.ts';
 import { findId, onlyOne } from './find.ts';
 import { ItemList } from './list.tsx';
+import { DownloadCsv, Views } from './views.tsx';
 
 const BASE = '/search';
 
@@ -22,6 +23,7 @@ export function Search() {
   const t = texts.value;
   const kinds = kindsSeen();
   const kind = kindIn(query, kinds);
+  const filter = kind ? filterIn(query, kind) : {};
   useShortcuts([{ key: '/', does: t.lists.toId, run: () => field.current?.focus() }]);
   return (
     <Page title={t.pages.search}>
@@ -29,9 +31,11 @@ export function Search() {
         <Jump input={field} />
       </Section>
       {kind && (
-        <Section title={t.lists.byFilter}>
-          <FilterForm kind={kind} kinds={kinds} filter={filterIn(query, kind)} base={BASE} />
-          <ItemList kind={kind} filter={filterIn(query, kind)} base={BASE} />
+        <Section title={t.lists.byFilter} actions={kind === 'ticket' && <DownloadCsv filter={filter} />}>
+          {kind === 'ticket' && <Views filter={filter} base={BASE} />}
+          <FilterForm kind={kind} kinds={kinds} filter={filter} base={BASE} />
+          <Chips kind={kind} filter={filter} base={BASE} />
+          <ItemList kind={kind} filter={filter} base={BASE} />
         </Section>
       )}
     </Page>

@@ -75,8 +75,8 @@ export const spent = (seconds: number | null) => (seconds === null ? '–' : exa
 export const count = (n: number) => (n === 0 ? <span class="muted">0</span> : number(n));
 
 /** Tickets that someone holds or has decided. */
-export const ticketsOf = (queue: string, person: string) =>
-  `/search?${new URLSearchParams({ kind: 'ticket', ...(queue && { queue }), person })}`;
+export const ticketsOf = (queue: string, person: string, more: Record<string, string> = {}) =>
+  `/search?${new URLSearchParams({ kind: 'ticket', ...(queue && { queue }), reviewer: person, ...more })}`;
 
 function reviewerColumns(queue: string): Column<Reviewer>[] {
   const { columns: c } = texts.value.numbers;

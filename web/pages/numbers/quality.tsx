@@ -68,9 +68,18 @@ function columns(queue: string, all: Row[]): Column<Row>[] {
   const columns: (Column<Row> | false)[] = [
     { id: 'who', title: c.person, cell: (row) => <Who queue={queue} of={row} /> },
     { id: 'decided', title: c.decisions, numeric: true, cell: (row) => count(row.decided) },
-    ...(['looked', 'upheld', 'overturned'] as const).map(
+    ...(['looked', 'upheld'] as const).map(
       (id): Column<Row> => ({ id, title: t.columns[id], numeric: true, cell: (row) => count(row[id]) }),
     ),
+    {
+      ...{ id: 'overturned', title: t.columns.overturned, numeric: true },
+      cell: (row) =>
+        row.overturned === 0 ? (
+          count(0)
+        ) : (
+          <a href={ticketsOf(queue, nameOf(row), { overturned: 'true' })}>{number(row.overturned)}</a>
+        ),
+    },
     { id: 'rate', title: t.columns.rate, cell: ({ overturnRate }) => <Interval {...overturnRate} /> },
     hasGold && {
       ...{ id: 'gold', title: c.gold, numeric: true },
@@ -86,10 +95,13 @@ function columns(queue: string, all: Row[]): Column<Row>[] {
   return columns.filter((column) => column !== false);
 }
 
-function Who({ queue, of: { reviewer, model } }: { queue: string; of: Row }) {
+const nameOf = ({ reviewer, model }: Row) => reviewer ?? `model:${model}`;
+
+function Who({ queue, of }: { queue: string; of: Row }) {
+  const { reviewer, model } = of;
   return (
     <>
-      <a href={ticketsOf(queue, reviewer ?? `model:${model}`)}>{reviewer ?? model}</a>{' '}
+      <a href={ticketsOf(queue, nameOf(of))}>{reviewer ?? model}</a>{' '}
       {model !== undefined && <Badge>{texts.value.numbers.quality.model}</Badge>}
     </>
   );

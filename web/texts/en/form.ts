@@ -9,6 +9,7 @@ export const form = {
   on: 'On',
   remove: 'Remove',
   show: 'Show',
+  moreFilters: 'More filters',
   newSecret: 'New secret',
   chooseOne: 'Please choose',
   wrong: {

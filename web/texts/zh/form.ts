@@ -8,6 +8,7 @@ export const form: Texts['form'] = {
   on: '启用',
   remove: '移除',
   show: '显示',
+  moreFilters: '更多条件',
   newSecret: '生成密钥',
   chooseOne: '请选择',
   wrong: {

@@ -1,0 +1,83 @@
+import { api, data, type Schemas } from '../../api/client.ts';
+import { useResource } from '../../api/resource.ts';
+import { mayAct, session } from '../../api/session.ts';
+import { ConfirmButton } from '../../components/confirm.tsx';
+import { Loaded } from '../../components/feedback.tsx';
+import { FormButton } from '../../components/form/form-button.tsx';
+import { texts } from '../../texts/texts.ts';
+import { type Filter, withFilter } from './filters.ts';
+
+interface Props {
+  filter: Filter;
+  base: string;
+}
+
+/** Filters of tickets that were saved, and what may be done with the one that is shown. */
+export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
+  const t = texts.value.lists;
+  const views = useResource((signal) => data(api.GET('/v1/views', { params: { query: { limit: 500 } }, signal })), []);
+  const mine = session.value?.subject ?? session.value?.name ?? 'anonymous';
+  const path = (name: string, by: string) => ({ path: { name }, ...(by !== mine && { query: { by } }) });
+  const save = async ({ name, shared }: Readonly<Record<string, unknown>>) => {
+    await data(
+      api.PUT('/v1/views/{name}', { params: path(String(name), mine), body: { filter, shared: shared === true } }),
+    );
+    views.refresh();
+  };
+  const remove = async (name: string, by: string) => {
+    await data(api.DELETE('/v1/views/{name}', { params: path(name, by) }));
+    views.refresh();
+  };
+  const isShown = ({ filter: saved }: Schemas['SavedView']) => sorted(saved) === sorted(filter);
+  return (
+    <div class="list-views">
+      <Loaded of={views}>
+        {({ items }) => (
+          <>
+            <ul aria-label={t.views}>
+              {items.map((view) => (
+                <li key={`${view.by} ${view.name}`}>
+                  <a
+                    href={withFilter(base, { kind: 'ticket', ...view.filter })}
+                    aria-current={isShown(view) ? 'true' : undefined}
+                  >
+                    <bdi>{view.name}</bdi>
+                  </a>
+                  {view.by !== mine && <span class="muted">{t.viewBy(view.by)}</span>}
+                </li>
+              ))}
+            </ul>
+            {items
+              .filter((view) => isShown(view) && (view.by === mine || mayAct()))
+              .map(({ name, by }) => (
+                <ConfirmButton label={t.removeView} about={name} title={name} run={() => remove(name, by)} danger>
+                  <p>{t.removesView}</p>
+                </ConfirmButton>
+              ))}
+          </>
+        )}
+      </Loaded>
+      <FormButton
+        label={t.saveView}
+        fields={[
+          { kind: 'text', name: 'name', said: [texts.value.common.name, ''], empty: 'required', most: 200 },
+          { kind: 'flag', name: 'shared', said: [t.shared, t.sharedHint], initial: false },
+        ]}
+        given={null}
+        submit={texts.value.common.save}
+        onSubmit={save}
+      />
+    </div>
+  );
+}
+
+const sorted = (filter: Filter) => JSON.stringify(Object.entries(filter).sort());
+
+/** Leads to all of the list, as a table. */
+export function DownloadCsv({ filter: { cursor: _, ...filter } }: { filter: Filter }) {
+  return (
+    <a href={withFilter('/v1/tickets.csv', filter)} download>
+      {texts.value.lists.csv}
+    </a>
+  );
+}
