@@ -101,9 +101,12 @@ test('S0.7 a second window of the same person says so and follows the first, and
   expect(calls.filter((path) => path.endsWith('/claim'))).toEqual([]);
   expect(await seriousFindings(second)).toEqual([]);
   await press(second, en.desk.takeOver);
+  await second.locator('.verdict').first().waitFor();
   await seen(second, 'windows-1');
   await sees(first, en.desk.second);
   await second.close();
+  // no longer what it followed
+  await first.locator('.verdict').first().waitFor();
   await seen(first, 'windows-1');
   await keys(first, '2', 'n');
   await eventually(async () => (await ticket(api, 'windows-1')).state === 'decided');
