@@ -104,6 +104,7 @@ test('S4.9 what is typed while it is being saved stays, and is not saved yet', a
 
 test('S4.9 the browser asks before a tab with changed settings is closed, and not of another', async () => {
   const page = await browser.open(`${api.url}/settings/queues/guarded`);
+  await sees(page, 'Nothing has changed');
   await lease(page).fill('200');
   const asked: string[] = [];
   page.on('dialog', (dialog) => {
