@@ -37,7 +37,8 @@ export function Dialog({ title, open, onClose, children, actions, look }: Props)
       onCancel={dismiss}
       // a second Escape would close it without asking whoever opened it
       onKeyDown={(event) => event.key === 'Escape' && !event.isComposing && dismiss(event)}
-      onClose={onClose}
+      // told late: by then it may have been opened again
+      onClose={() => open && !ref.current?.open && onClose()}
       // what is dragged out of it does not close it
       onPointerDown={(event) => {
         pressed.current = event.target;
