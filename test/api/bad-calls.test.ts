@@ -88,7 +88,9 @@ const FAR_CURSORS = [
   .concat(['8999999999999999_999999999_a/b', '0_0_x', '1_1_%00', '2026-02-30T00:00:00.000Z_1', 'ticket/%00']);
 
 // the feed and the stream have no pages
-const withPages = endpoints.filter((e) => e.query && !['/v1/stream', '/v1/feed'].includes(e.path));
+const withPages = endpoints.filter(
+  (e) => e.query && e.method === 'get' && !['/v1/stream', '/v1/feed'].includes(e.path),
+);
 test.each(withPages.map((e) => [nameOf(e), e] as const))('%s: limits and cursors', async (name, e) => {
   const cursors = ['nonsense', '2024-02-30T00:00:00.000Z_1', '%00', x(501), '!', ...ODD_CURSORS];
   for (const query of [...LIMITS.map((limit) => `limit=${limit}`), ...cursors.map((cursor) => `cursor=${cursor}`)])
