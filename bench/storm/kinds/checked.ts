@@ -58,7 +58,8 @@ async function suggest(w: Workload, id: string | undefined): Promise<void> {
 async function appeal(w: Workload, id: string | undefined): Promise<void> {
   if (id === undefined) return;
   const body = { cause: 'appeal', by: 'author' };
-  await w.insist('producer', 'ticket.look', { id }, `POST /v1/tickets/${id}/looks`, body);
+  // once: sent again when the look has ended it asks for another one, perhaps after everything else has
+  await w.call('producer', 'ticket.look', { id }, `POST /v1/tickets/${id}/looks`, body);
 }
 
 async function review(w: Workload, reviewer: string, decided: string[]): Promise<boolean> {
