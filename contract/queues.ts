@@ -41,6 +41,19 @@ const Rules = z
 export const NO_LOOKS = Second.parse({});
 export const NO_GOLD = GoldSettings.parse({});
 
+/** What the desk alone reads. */
+const Desk = z.object({
+  highlight: z.array(z.string().min(1).max(100)).max(200).default([]).openapi({
+    description: 'Words that the desk marks in the content',
+  }),
+  guidelines: z
+    .record(AnyName, z.string().min(1).max(20_000))
+    .refine((all) => Object.keys(all).length <= 50, 'may have 50 texts at most')
+    .default({})
+    .openapi({ description: "Texts in Markdown, by the names by which the form's `x-guideline` refers to them" }),
+});
+export const NO_DESK = Desk.parse({});
+
 /** Settings of a ticket queue; PUT replaces all of them. */
 const QueueSettings = z
   .strictObject({
@@ -66,14 +79,7 @@ const QueueSettings = z
     sync: z.enum(['subject']).nullable().default(null).openapi({
       description: 'subject: a decision decides the other open tickets of its subject in the queue',
     }),
-    highlight: z.array(z.string().min(1).max(100)).max(200).default([]).openapi({
-      description: 'Words that the desk marks in the content',
-    }),
-    guidelines: z
-      .record(AnyName, z.string().min(1).max(20_000))
-      .refine((all) => Object.keys(all).length <= 50, 'may have 50 texts at most')
-      .default({})
-      .openapi({ description: "Texts in Markdown, by the names by which the form's `x-guideline` refers to them" }),
+    ...Desk.shape,
     second: Second.default(NO_LOOKS),
     gold: GoldSettings.default(NO_GOLD),
     registered: z.boolean().default(false).openapi({

@@ -1,6 +1,15 @@
 import { Deleted, pageOf } from '../../contract/common.ts';
 import { NewQueueParam } from '../../contract/names.ts';
-import { ListedQueue, NO_GOLD, NO_LOOKS, PutQueue, Queue, QueueDryRun, QueueFilter } from '../../contract/queues.ts';
+import {
+  ListedQueue,
+  NO_DESK,
+  NO_GOLD,
+  NO_LOOKS,
+  PutQueue,
+  Queue,
+  QueueDryRun,
+  QueueFilter,
+} from '../../contract/queues.ts';
 import { NO_MODELS } from '../../contract/suggestions.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
@@ -22,7 +31,7 @@ const view = (api: Api, queue: QueueRow, caller: Caller) => ({
   second: queue.second ?? NO_LOOKS,
   gold: queue.gold ?? NO_GOLD,
   assist: queue.assist ?? NO_MODELS,
-  ...(queue.desk ?? queues.BARE_DESK),
+  ...(queue.desk ?? NO_DESK),
 });
 
 export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {

@@ -23,7 +23,7 @@ with other as materialized (
     join item o on o.subject = i.subject and o.id <> i.id and o.id is distinct from i.look #>> '{of,id}'
    where not o.erased
      and (:queues?::text[] is null or exists (
-       select from unnest(:queues) q where o.queue = q or q like '%*' and starts_with(o.queue, rtrim(q, '*'))))
+       select from unnest(:queues) q where o.queue = q or q like '%*' and starts_with(o.queue, left(q, -1))))
      and (o.look #>> '{of,id}' = i.look #>> '{of,id}') is not true and is_own_draw(o.look, i.names) is not true
      and (not is_gold(o.look) or i.names && array[o.holder, o.ended_by])
    order by o.created_at desc, o.seq desc limit 1000)

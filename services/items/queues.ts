@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NewName } from '../../contract/names.ts';
-import { NO_GOLD, NO_LOOKS, type QueueSettings } from '../../contract/queues.ts';
+import { NO_DESK, NO_GOLD, NO_LOOKS, type QueueSettings } from '../../contract/queues.ts';
 import type { Kind } from '../../contract/snapshot.ts';
 import { NO_MODELS } from '../../contract/suggestions.ts';
 import { only, type RowOf } from '../../db/pool.ts';
@@ -25,9 +25,6 @@ const missing = (kind: Named, name: string) => `there is no ${NOUNS[kind].queue}
 const MOST_KNOWN = 10_000;
 /** Items whose rank, deadline and wake time one statement computes again. */
 const REFRESH_BATCH = 2_000;
-
-/** What the desk shows of a queue that says nothing of it. */
-export const BARE_DESK = { highlight: [] as string[], guidelines: {} as Record<string, string> };
 
 /** The queues that this process has made sure of, and those whose statement is under way, as `kind/name`. */
 const ensured = perContext(() => ({ known: new Set<string>(), underWay: new Map<string, Promise<void>>() }));
@@ -99,7 +96,7 @@ export async function put(ctx: Context, name: string, settings: QueueSettings): 
     gold: unless(NO_GOLD, gold),
     second: unless(NO_LOOKS, second),
     assist: unless(NO_MODELS, assist),
-    desk: unless(BARE_DESK, { highlight, guidelines }),
+    desk: unless(NO_DESK, { highlight, guidelines }),
   };
   const row = { ...settings, ...checks, callback: ctx.secrets.seal(settings.callback) };
   const queue = only(await ctx.db.run('put_queue', { kind: 'ticket', name, levelSeconds, ...row }));

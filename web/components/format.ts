@@ -32,6 +32,9 @@ export function exactDuration(seconds: number): string {
   return seconds < 3_600 ? `${number(seconds / 60, 1)} ${units.m}` : duration(seconds);
 }
 
+/** The same of a time that may not have been measured. */
+export const spent = (seconds: number | null) => (seconds === null ? '–' : exactDuration(seconds));
+
 /** Of what someone has set, nothing left out: `1 min 30 s`, `2 d`. */
 export function span(seconds: number): string {
   const { units } = texts.value.common;

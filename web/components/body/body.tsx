@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { number } from '../format.ts';
 import './body.css';
@@ -7,11 +7,12 @@ import { type Entry, entriesOf, isOpenAtFirst, isShort, type Json } from './json
 import { Media } from './media.tsx';
 import { OutwardDialog } from './outward.tsx';
 import { Shown } from './shown.ts';
-import { mediaOf } from './text.ts';
+import { cutter, mediaOf } from './text.ts';
 import { SafeText, Segments } from './text.tsx';
 import { type Picture, Viewer } from './viewer.tsx';
 
 const PAGE = 100;
+const NONE: readonly string[] = [];
 
 interface Props {
   value: unknown;
@@ -27,12 +28,14 @@ interface Props {
  * The body of an item, whoever sent it: texts as they are, media only when someone wants them, the rest as a tree. Nothing in
  * it can act: no markup, no address that is followed by itself.
  */
-export function Body({ value, revealed = false, word = '', highlight = [] }: Props) {
+export function Body({ value, revealed = false, word = '', highlight = NONE }: Props) {
   useEffect(() => {
     void learnImageHosts();
   }, []);
   const [leaving, setLeaving] = useState<URL | null>(null);
   const [viewed, setViewed] = useState<{ pictures: Picture[]; at: number | null }>({ pictures: [], at: null });
+  // once for all of its texts
+  const cut = useMemo(() => cutter(word, highlight), [word, highlight]);
   const ref = useRef<HTMLDivElement>(null);
   const enlarge = (url: string) => {
     const images = [...(ref.current?.querySelectorAll<HTMLImageElement>('img[data-picture]') ?? [])];
@@ -41,7 +44,7 @@ export function Body({ value, revealed = false, word = '', highlight = [] }: Pro
   };
   return (
     <>
-      <Shown.Provider value={{ revealed, word, highlight, ask: setLeaving, enlarge }}>
+      <Shown.Provider value={{ revealed, word, cut, ask: setLeaving, enlarge }}>
         <div class="body" ref={ref}>
           <Value name="" value={value as Json} depth={0} />
         </div>

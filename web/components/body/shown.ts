@@ -6,8 +6,8 @@ export interface Shown {
   revealed: boolean;
   /** What someone looks for: it is marked wherever it stands. */
   word: string;
-  /** Words that are always marked, in a way of their own. */
-  highlight: readonly string[];
+  /** Cuts a text at what is marked: the word, and those of the queue in a way of their own. */
+  cut: (text: string) => string[];
   /** Asks where an address leads. */
   ask: (url: URL) => void;
   /** Opens an image by its address, in a view of its own. */
@@ -17,7 +17,7 @@ export interface Shown {
 export const Shown = createContext<Shown>({
   revealed: false,
   word: '',
-  highlight: [],
+  cut: (text) => [text],
   ask: () => {},
   enlarge: () => {},
 });

@@ -78,10 +78,12 @@ const LETTER = '[\\p{L}\\p{N}]';
 const whole = (word: string) => (UNSPACED.test(word) ? literal(word) : `(?<!${LETTER})${literal(word)}(?!${LETTER})`);
 
 /**
- * A text cut, in any case, at each place where a word stands that someone looks for, or as a whole one of the highlighted:
- * every second part is one.
+ * What cuts texts, in any case, at each place where a word stands that someone looks for, or as a whole one of the
+ * highlighted: every second part is one.
  */
-export function cutAt(text: string, word: string, highlight: readonly string[] = []): string[] {
+export function cutter(word: string, highlight: readonly string[]): (text: string) => string[] {
   const wanted = [...(word === '' ? [] : [literal(word)]), ...highlight.map(whole)];
-  return wanted.length === 0 ? [text] : text.split(new RegExp(`(${wanted.join('|')})`, 'giu'));
+  if (wanted.length === 0) return (text) => [text];
+  const pattern = new RegExp(`(${wanted.join('|')})`, 'giu');
+  return (text) => text.split(pattern);
 }

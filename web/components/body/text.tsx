@@ -3,7 +3,7 @@ import { texts } from '../../texts/texts.ts';
 import { number, percent } from '../format.ts';
 import { InertLink } from './outward.tsx';
 import { Shown } from './shown.ts';
-import { cutAt, segmentsOf } from './text.ts';
+import { segmentsOf } from './text.ts';
 
 const SHOWN = 3_000;
 const MORE = 20_000;
@@ -54,12 +54,12 @@ const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
 /** The same inside a line. */
 export function Segments({ text }: { text: string }) {
   const t = texts.value.body;
-  const { word, highlight } = useContext(Shown);
+  const { word, cut } = useContext(Shown);
   return (
     <>
       {segmentsOf(text).map((segment, n) => {
         if (segment.kind === 'text')
-          return cutAt(segment.text, word, highlight).map((part, k) =>
+          return cut(segment.text).map((part, k) =>
             k % 2 === 0 ? (
               part
             ) : (

@@ -8,7 +8,7 @@ import { Body } from '../../components/body/body.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { FormButton } from '../../components/form/form-button.tsx';
-import { exactDuration, moment, number } from '../../components/format.ts';
+import { moment, number, spent } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
@@ -47,7 +47,7 @@ function Today({ person }: { person: string }) {
           <Facts
             facts={[
               [c.decisions, number(of?.decisions ?? 0)],
-              [c.median, of?.medianHandlingSeconds == null ? '–' : exactDuration(of.medianHandlingSeconds)],
+              [c.median, spent(of?.medianHandlingSeconds ?? null)],
               [c.skips, number(of?.skips ?? 0)],
               [c.releases, number(of?.releases ?? 0)],
               [c.expiries, number(of?.expiries ?? 0)],

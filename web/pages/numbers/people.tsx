@@ -3,7 +3,7 @@ import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Empty, Loaded } from '../../components/feedback.tsx';
-import { exactDuration, number, percent } from '../../components/format.ts';
+import { number, percent, spent } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { READERS } from '../../links.ts';
@@ -68,8 +68,6 @@ function Persons({ title, wanted: { kind, queue, range }, sign }: Props & { titl
     </Section>
   );
 }
-
-export const spent = (seconds: number | null) => (seconds === null ? '–' : exactDuration(seconds));
 
 /** 0 is less loud than the rest. */
 export const count = (n: number) => (n === 0 ? <span class="muted">0</span> : number(n));

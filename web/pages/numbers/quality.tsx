@@ -5,11 +5,11 @@ import { useResource } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
-import { number, percent } from '../../components/format.ts';
+import { number, percent, spent } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
-import { count, spent, ticketsOf } from './people.tsx';
+import { count, ticketsOf } from './people.tsx';
 import { beginOf } from './wanted.ts';
 import { type OfQueue, overTime, ToSettings } from './ways.tsx';
 
