@@ -13,15 +13,16 @@ $$;
 -- overturned, one wrong one added, so that it falls with each that is upheld.
 create or replace function look_share(q queue, p_decider text) returns double precision language plpgsql stable as $$
 declare
-  s record;
+  v_adapt jsonb := nullif(q.second -> 'adapt', 'null');
   r look_record;
 begin
-  select * into s from jsonb_to_record(q.second) as s (share double precision, adapt jsonb, "of" text);
-  if s."of" <> 'all' and (s."of" = 'models') <> starts_with(p_decider, 'model:') then return 0; end if;
-  if jsonb_typeof(s.adapt) = 'null' or s.adapt is null then return s.share; end if;
+  if q.second ->> 'of' <> 'all' and (q.second ->> 'of' = 'models') <> starts_with(p_decider, 'model:') then
+    return 0;
+  end if;
+  if v_adapt is null then return (q.second ->> 'share')::double precision; end if;
   select * into r from look_record where queue = q.name and decider = p_decider;
-  return (s.adapt ->> 'min')::double precision
-    + ((s.adapt ->> 'max')::double precision - (s.adapt ->> 'min')::double precision)
+  return (v_adapt ->> 'min')::double precision
+    + ((v_adapt ->> 'max')::double precision - (v_adapt ->> 'min')::double precision)
       * (coalesce(r.overturned, 0) + 1) / (coalesce(r.upheld + r.overturned, 0) + 1);
 end $$;
 
@@ -32,12 +33,15 @@ create or replace function draw_of(p_id text) returns double precision language 
 $$;
 
 -- The column `look` of a ticket that is being decided, if it is drawn.
-create or replace function drawn_look(q queue, p_id text, p_decider text) returns jsonb language sql volatile as $$
-  select jsonb_build_object('looks', jsonb_build_array(look_entry(new_id(), 'check')))
-   -- a model decides in mode auto only, which has a share of its own
-   where draw_of(p_id) < greatest(look_share(q, p_decider), case when starts_with(p_decider, 'model:') then
-                                    (q.assist ->> 'share')::double precision end)
-$$;
+create or replace function drawn_look(q queue, p_id text, p_decider text) returns jsonb language plpgsql volatile as $$
+declare
+  -- a model decides in mode auto only, which has a share of its own
+  v_share double precision := greatest(look_share(q, p_decider), case when starts_with(p_decider, 'model:') then
+                                         (q.assist ->> 'share')::double precision end);
+begin
+  return case when v_share > 0 and draw_of(p_id) < v_share
+              then jsonb_build_object('looks', jsonb_build_array(look_entry(new_id(), 'check'))) end;
+end $$;
 
 create or replace function look_entry(p_id text, p_cause text) returns jsonb language sql immutable as $$
   select jsonb_build_object('id', p_id, 'causes', jsonb_build_array(p_cause), 'state', 'waiting', 'outcome', null,

@@ -54,7 +54,7 @@ select distinct item_id as id from found where not over;
 
 -- name: show_suggestions
 -- not null: id, model, confidence
-select * from show_suggestions(:ids, :person?);
+select * from show_suggestions(:ids, :persons);
 
 -- name: unsuggested
 -- bytes: body

@@ -8,6 +8,7 @@ import type { Gone } from '../../runtime/waiting.ts';
 import { checkDecision, fitForm, fitTicket } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
+import { BY_ID, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { erased, found, Problem } from '../shared/problems.ts';
 import { contentHash, newToken } from '../shared/tokens.ts';
@@ -130,16 +131,26 @@ export async function unsuggested(ctx: Context, { waitSeconds: seconds, signal, 
   return found ?? [];
 }
 
+/** Who is shown what is suggested for a ticket; null: nobody who decides it. */
+type Showing = { id: string; person: string | null };
+
+const sharedShowings = perContext(({ db }) =>
+  shareRows(
+    (all: Showing[]) =>
+      db.run('show_suggestions', { ids: all.map(({ id }) => id), persons: all.map(({ person }) => person) }),
+    BY_ID,
+  ),
+);
+
 /**
  * What models suggest for these tickets, by id: of those in queues in mode suggest that are open.
  * @param person to whom it is shown, who may decide them; null: nobody who does
  */
 export async function shownFor(ctx: Context, shown: { id: string; queue: string }[], person: string | null) {
-  if (shown.length === 0) return new Map<string, RowOf<'show_suggestions'>>();
-  const modes = await modesOf(ctx);
-  const ids = shown.filter(({ queue }) => modes.get(queue) === 'suggest').map(({ id }) => id);
-  const rows = ids.length === 0 ? [] : await ctx.db.run('show_suggestions', { ids, person });
-  return new Map(rows.map((row) => [row.id, row]));
+  const modes = shown.length > 0 ? await modesOf(ctx) : undefined;
+  const wanted = shown.filter(({ queue }) => modes?.get(queue) === 'suggest');
+  const rows = await Promise.all(wanted.map(({ id }) => sharedShowings(ctx)({ id, person })));
+  return new Map(rows.filter((row) => row !== undefined).map((row) => [row.id, row]));
 }
 
 /** Lets suggestions decide tickets that wait again since a commit of this process. */
