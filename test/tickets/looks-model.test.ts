@@ -69,7 +69,7 @@ test('B.2 whatever happens in between, nobody who decided is handed a look at it
     took((await claim(one(QUEUES), who, { skills: one(SKILLS), count: 1 + random(2) })).tickets);
   };
   const steps = [claimSome, claimSome, claimSome, decideOne, decideOne, decideOne, giveUp, lookAtOne];
-  const rounds = byNight(25_000, 150);
+  const rounds = byNight(25_000, 75);
   for (let round = 0; round < rounds; round++) {
     if (round % 10 === 0)
       await addMany(

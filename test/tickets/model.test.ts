@@ -6,7 +6,7 @@ import { Model, type ModelTicket, type NewModelTicket, type Outcome } from '../s
 import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const RUNS = Number(process.env.MODEL_RUNS ?? byNight(60, 12));
+const RUNS = Number(process.env.MODEL_RUNS ?? byNight(60, 6));
 /** On average half of this. */
 const COMMANDS = 60;
 const REVIEWERS = ['anna', 'bob', 'carl'];
