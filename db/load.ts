@@ -7,11 +7,11 @@ export interface Statement {
   /** With `$1`, `$2`, … for the named parameters, in the order of `parameters`. */
   text: string;
   parameters: Parameter[];
-  /** Marked `-- moves`: it changes rows of `item`, or keeps callbacks of reviews. */
+  /** Marked `:moves` behind its name: it changes rows of `item`, or keeps callbacks of reviews. */
   moves: boolean;
-  /** Marked `-- moves: unseen`: there is nothing to publish at its commit. */
+  /** Marked `:unseen` as well: there is nothing to publish at its commit. */
   unseen: boolean;
-  /** Columns of lines `-- not null: a, b`: never null, though the database cannot know. */
+  /** Columns named `"a!"`, or in a line `-- not null: a, b`: never null, though the database cannot know. */
   notNull: string[];
 }
 
@@ -82,10 +82,16 @@ function columnsOf(lists: Lists, name: string, of: string | undefined): string {
   return columns.map(shown).join(', ');
 }
 
-function readStatement(name: string, written: string, lists: Lists): Statement {
+function readStatement(head: string, written: string, lists: Lists): Statement {
+  const [name = '', ...marks] = head.split(' ');
   const parameters: Parameter[] = [];
+  const notNull = [...written.matchAll(/^-- not null: (.+)$/gm)].flatMap(([, names = '']) => names.split(/, */));
   const text = written.replace(TOKEN, (token, parameter?: string, mark = '', cast = '', of?: string, list?: string) => {
     if (list !== undefined) return columnsOf(lists, list, of);
+    if (token.endsWith('!"')) {
+      notNull.push(token.slice(1, -2));
+      return `${token.slice(0, -2)}"`;
+    }
     if (parameter === undefined) return token;
     const known = parameters.find((p) => p.name === parameter) ?? { name: parameter, optional: false, json: false };
     known.optional ||= mark !== '';
@@ -93,12 +99,5 @@ function readStatement(name: string, written: string, lists: Lists): Statement {
     if (!parameters.includes(known)) parameters.push(known);
     return `$${parameters.indexOf(known) + 1}${cast}`;
   });
-  return {
-    name,
-    text,
-    parameters,
-    moves: /^-- moves(: unseen)?$/m.test(written),
-    unseen: /^-- moves: unseen$/m.test(written),
-    notNull: [...written.matchAll(/^-- not null: (.+)$/gm)].flatMap(([, names = '']) => names.split(/, */)),
-  };
+  return { name, text, parameters, moves: marks.includes(':moves'), unseen: marks.includes(':unseen'), notNull };
 }

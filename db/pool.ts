@@ -43,7 +43,7 @@ export interface Mover extends Queryable {
 }
 
 interface Move<T> extends Receipt {
-  /** The moves, by the rows of the answer; left out: each row is a moved item, unless the statement says `-- moves: unseen`. */
+  /** The moves, by the rows of the answer; left out: each row is a moved item, unless the statement is marked `:unseen`. */
   moved?: (rows: T[]) => Moved;
 }
 

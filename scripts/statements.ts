@@ -22,7 +22,7 @@ export type Narrowed<T, N> = KeyOfAny<N> extends keyof T ? T & N : never;`;
 
 /**
  * The text of db/statements.ts.
- * @throws when a statement does not prepare, has a wrong \`-- moves\`, or a type that has none in TypeScript
+ * @throws when a statement does not prepare, has a wrong \`:moves\`, or a type that has none in TypeScript
  */
 export async function statementsText(
   client: pg.Client,

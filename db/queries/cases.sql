@@ -1,7 +1,6 @@
 -- Cases: what volunteer jurors judge (S2). What changes them is in db/functions/cases.sql, votes.sql and courts.sql.
 
--- name: add_cases
--- moves
+-- name: add_cases :moves
 -- One row per case of the JSON array :cases; ids that exist already are left out of the answer.
 with sent as (
   select distinct on (x.id) x.* from json_to_recordset(:cases::json) as x (
@@ -46,12 +45,11 @@ select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.waste
  where i.kind = 'case' and i.id = any (:ids::text[]);
 
 -- name: case_sight
--- not null: shown_at, holds, now, luck
 -- What a juror (:juror, or the holder of the token :token) has to do with a case, through whichever account: since when
 -- it was shown to them, whether they hold it, their vote. `luck` is a number from 0 to 1 that stays the same for this
 -- person and case.
 select s.shown_at, s.holds, v.option, v.at as voted_at, n.now,
-       abs(hashtextextended(p.person || chr(31) || f.id, 7) % 1000000) / 1000000.0::double precision as luck
+       abs(hashtextextended(p.person || chr(31) || f.id, 7) % 1000000) / 1000000.0::double precision as "luck!"
   from case_file f join court c on c.name = f.court
  cross join lateral (
    select coalesce(:juror?::text, (select holder from lease
@@ -59,9 +57,10 @@ select s.shown_at, s.holds, v.option, v.at as voted_at, n.now,
  cross join lateral (
    select coalesce((select person from juror where court = c.name and list = c.list and id = a.juror),
                    a.juror) as person) p
- cross join lateral (select min(granted_at) as shown_at, coalesce(bool_or(ended_at is null), false) as holds from lease
-                      where kind = 'case' and item_id = f.id and slot in (p.person, a.juror)) s
- cross join (select clock_timestamp() as now) n
+ cross join lateral (
+   select min(granted_at) as "shown_at!", coalesce(bool_or(ended_at is null), false) as "holds!" from lease
+    where kind = 'case' and item_id = f.id and slot in (p.person, a.juror)) s
+ cross join (select clock_timestamp() as "now!") n
   left join lateral (
    select option, at from vote
     where case_id = f.id and (person = p.person or juror = a.juror) order by seq limit 1) v on true
@@ -80,8 +79,7 @@ select i.* from queue qq cross join lateral (
  where qq.kind = 'case' and (:court?::text is null or qq.name = :court)
  order by i.created_at desc, i.seq desc limit :limit;
 
--- name: claim_cases
--- moves
+-- name: claim_cases :moves
 select * from claim_cases(:court, :jurors, :tokens);
 
 -- name: case_reasons
@@ -95,46 +93,33 @@ select o.outcome, r.* from court c cross join lateral juror_seen(c, :juror, :jur
  where c.name = :court;
 
 -- name: explain_case
--- not null: why, ahead
-select * from explain_case(:id, :court, :juror);
+select why as "why!", ahead as "ahead!" from explain_case(:id, :court, :juror);
 
 -- name: cases_to_judge
--- not null: tally
 -- The basis for judging votes: the counted votes so far, of which gold has none, and the court's settings. Where its
 -- strategy goes by records, `ballots` has these, the last one with the record of who votes now.
-select f.id, case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage, f.gold,
+select f.id, case when f.gold is null then f.tally else '{}' end as "tally!", f.votes, f.stage, f.gold,
        c.*, q.settings_version, case when c.by_records then ballots(f, :tokens::text[]) end as ballots
   from case_file f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
  where f.id = any (:ids::text[]);
 
--- name: cast_votes
--- moves
--- not null: id, outcome, counted
-select * from cast_votes(:votes::jsonb);
+-- name: cast_votes :moves
+select id as "id!", outcome as "outcome!", counted as "counted!" from cast_votes(:votes::jsonb);
 
--- name: leave_case
--- moves
--- not null: outcome
-select leave_case(:id, :token, :subject?, :how) as outcome;
+-- name: leave_case :moves
+select leave_case(:id, :token, :subject?, :how) as "outcome!";
 
--- name: renew_hold
--- moves
+-- name: renew_hold :moves
 select * from renew_hold(:id, :token, :subject?);
 
--- name: change_case
--- moves
--- not null: changed
-select change_case(:id, :change::json, :actor) as changed;
+-- name: change_case :moves
+select change_case(:id, :change::json, :actor) as "changed!";
 
--- name: resolve_case
--- moves
--- not null: resolved
-select resolve_case(:id, :winner, :reason, :actor) as resolved;
+-- name: resolve_case :moves
+select resolve_case(:id, :winner, :reason, :actor) as "resolved!";
 
--- name: close_cases
--- moves
--- not null: id
-select * from close_cases(:ids, :reason, :actor) as id;
+-- name: close_cases :moves
+select * from close_cases(:ids, :reason, :actor) as "id!";
 
 -- name: case_votes
 -- Newest first; :before is the number of the last row of the page before.
@@ -142,15 +127,12 @@ select * from close_cases(:ids, :reason, :actor) as id;
 select seq, juror, option, comment, at, counted from vote
  where case_id = :id and (:before?::bigint is null or seq < :before) order by seq desc limit :limit;
 
--- name: invite_jurors
--- moves
--- not null: n
-select invite_jurors(:id, :tokens) as n;
+-- name: invite_jurors :moves
+select invite_jurors(:id, :tokens) as "n!";
 
 -- name: invitations
--- not null: token, case_id, court, expires_at
 -- A juror's open invitations, through whichever of their accounts, newest first: a token begins with its time.
-select l.token, l.item_id as case_id, l.queue as court, l.expires_at from lease l
+select l.token as "token!", l.item_id as "case_id!", l.queue as "court!", l.expires_at as "expires_at!" from lease l
  where l.kind = 'case' and l.invited and l.ended_at is null and l.expires_at > clock_timestamp()
    and l.queue in (select name from court) and l.slot in (
      select :juror::text union

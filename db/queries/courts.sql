@@ -48,10 +48,8 @@ select c.*, {q.of_its_queue} from queue q join court c on c.name = q.name
  where q.kind = 'case' and (:before?::bigint is null or q.seq < :before) and is_there(q)
  order by q.seq desc limit :limit;
 
--- name: delete_court
--- moves
--- not null: outcome
-select * from delete_court(:name, :actor);
+-- name: delete_court :moves
+select outcome as "outcome!", id from delete_court(:name, :actor);
 
 -- name: cases_with_removed_options
 -- Open cases with votes for options that are not among :options, the oldest first, up to :limit of them. Votes for
@@ -63,19 +61,17 @@ select i.id from court c join item i on i.kind = 'case' and i.queue = c.name and
  order by i.created_at, i.seq limit :limit;
 
 -- name: open_cases
--- not null: created_at, tally
 -- A batch of a court's open cases with their counted votes, of which gold has none, in the order of creation.
 -- :ballots: each vote with its voter's record, too.
-select i.id, i.created_at::text as created_at, i.seq,
-       case when f.gold is null then f.tally else '{}' end as tally, f.votes, f.stage,
+select i.id, i.created_at::text as "created_at!", i.seq,
+       case when f.gold is null then f.tally else '{}' end as "tally!", f.votes, f.stage,
        f.votes_left, case when :ballots::boolean then ballots(f, null) end as ballots
   from item i join case_file f on f.id = i.id
  where i.kind = 'case' and i.queue = :court and i.state = 'ready'
    and (i.created_at, i.seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
  order by i.created_at, i.seq limit :limit;
 
--- name: rejudge_cases
--- moves
+-- name: rejudge_cases :moves
 select * from rejudge_cases(:court, :found::jsonb, :settingsVersion) as id;
 
 -- name: put_jurors
@@ -118,19 +114,16 @@ delete from juror j where j.court = :court and j.list <> (select list from court
 -- name: lock_jurors
 select lock_jurors(:court, true);
 
--- name: end_barred_holds
--- moves
--- not null: id
-select * from end_barred_holds(:court, :persons?) as id;
+-- name: end_barred_holds :moves
+select * from end_barred_holds(:court, :persons?) as "id!";
 
 -- name: free_jurors
 select free_jurors(:court, :persons?);
 
 -- name: newly_invitable
--- not null: person
 -- Up to :limit persons who may be invited by these rows (:jurors, as in put_jurors) but not by the list (:list).
 select distinct s.person from (
-  select coalesce(x.person, x.id) as person, x.id
+  select coalesce(x.person, x.id) as "person!", x.id
     from json_to_recordset(:jurors::json) as x (id text, person text, eligible boolean, invite boolean)
    where x.eligible and x.invite) s
  where not exists (
@@ -149,38 +142,33 @@ select distinct n.person from juror n
 -- name: freed_jurors
 select seq from freed_juror where person is not null order by seq limit :limit;
 
--- name: invite_freed
--- moves
+-- name: invite_freed :moves
 select invite_freed(:seq, :token) as id;
 
 -- name: take_freed_courts
--- not null: seq
 with taken as (
   update freed_juror set taken_at = clock_timestamp()
    where person is null and (taken_at is null or taken_at < clock_timestamp() - interval '30 seconds')
   returning court, seq)
-select court, max(seq) as seq from taken group by court;
+select court, max(seq) as "seq!" from taken group by court;
 
 -- name: freed_court_done
 delete from freed_juror where court = :court and person is null and seq <= :seq;
 
 -- name: inviting_cases
--- not null: rank
-select id, rank::text as rank, seq from item
+select id, rank::text as "rank!", seq from item
  where kind = 'case' and queue = :court and lacks_jurors
    and (:afterRank?::text is null or (rank, seq) > (:afterRank::text::bigint, :afterSeq?::bigint))
  order by rank, seq limit :limit;
 
 -- name: count_jurors
--- not null: n
-select count(*)::integer as n from juror where court = :court and list = :list;
+select count(*)::integer as "n!" from juror where court = :court and list = :list;
 
 -- name: gold_of
 select i.id, i.ended_at, i.erased from case_file f join item i on i.kind = 'case' and i.id = f.id
  where f.court = :court and f.gold is not null;
 
--- name: change_gold
--- moves: unseen
+-- name: change_gold :moves :unseen
 with x as materialized (select * from json_to_recordset(:gold::json) as x (id text, gold text, body json)),
 bodies as (
   update item i set body = coalesce(x.body, 'null'), updated_at = clock_timestamp()
@@ -189,33 +177,31 @@ bodies as (
 update case_file f set gold = x.gold from x where f.id = x.id and f.court = :court and f.gold is not null;
 
 -- name: court_stats
--- not null: counts, gold, votes_last_hour, wasted_last_hour
 select
   (select coalesce(json_object_agg(what, n), '{}') from (
      select what, sum(n) as n from tally
-      where kind = 'case' and queue = :court group by what having sum(n) <> 0) t) as counts,
+      where kind = 'case' and queue = :court group by what having sum(n) <> 0) t) as "counts!",
   (select coalesce(json_object_agg(state, n), '{}') from (
      select i.state, count(*)::integer as n from case_file f join item i on i.kind = 'case' and i.id = f.id
-      where f.court = :court and f.gold is not null group by i.state) g) as gold,
+      where f.court = :court and f.gold is not null group by i.state) g) as "gold!",
   (select count(*)::integer from vote
     where court = :court and at > (select clock_timestamp()) - interval '1 hour'
-      and counted and not gold) as votes_last_hour,
+      and counted and not gold) as "votes_last_hour!",
   (select count(*)::integer from lease
     where kind = 'case' and queue = :court
-      and refused_at > (select clock_timestamp()) - interval '1 hour') as wasted_last_hour;
+      and refused_at > (select clock_timestamp()) - interval '1 hour') as "wasted_last_hour!";
 
 -- name: juror_limits
--- not null: eligible, shown, votes, day_ends_at
 -- What the court's limits leave a juror and their other accounts. A shown case counts for the length of the window from
 -- its first showing; frees_at is when the first one leaves it.
-select j.admitted or j.newcomer as eligible, e.shown, e.frees_at,
-       (court_day(c, n.now) + 1)::timestamp at time zone c.timezone as day_ends_at,
+select j.admitted or j.newcomer as "eligible!", e.shown, e.frees_at,
+       (court_day(c, n.now) + 1)::timestamp at time zone c.timezone as "day_ends_at!",
        coalesce((select d.votes from juror_day d where d.court = c.name and d.person = j.person
-                    and d.day = court_day(c, n.now)), 0) as votes
+                    and d.day = court_day(c, n.now)), 0) as "votes!"
   from court c cross join (select clock_timestamp() as now) n
  cross join lateral juror_seen(c, :juror, :juror) j
  cross join lateral (
-   select count(*)::integer as shown, min(x.shown_at) + make_interval(secs => c.window_seconds) as frees_at
+   select count(*)::integer as "shown!", min(x.shown_at) + make_interval(secs => c.window_seconds) as frees_at
      from exposure x
     where x.court = c.name and x.person = j.person and x.shown_at > n.now - make_interval(secs => c.window_seconds)) e
  where c.name = :court;

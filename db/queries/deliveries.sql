@@ -34,8 +34,7 @@ update delivery
    and (state = 'pending' or (state = 'failed' and :state = 'delivered' and not is_erased(kind, item_id)))
 returning *;
 
--- name: conclude_delivery
--- moves: unseen
+-- name: conclude_delivery :moves :unseen
 -- The outcome is with whom it concerns, or will never be: the item's last log line.
 update item set delivery_pending = false, event_seq = event_seq + 1, last_event = :event, last_actor = 'system',
        last_data = :data::json
@@ -62,12 +61,11 @@ select d.* from unnest(:kinds::text[]) as k (kind) cross join unnest(:states::te
  order by d.seq desc limit :limit;
 
 -- name: delivery_counts
--- not null: kind, what, n
-select queue as kind, what, sum(n)::bigint as n from tally where kind = 'delivery' group by queue, what;
+select queue as "kind!", what as "what!", sum(n)::bigint as "n!" from tally
+ where kind = 'delivery' group by queue, what;
 
 -- name: oldest_pending_delivery
--- not null: seconds
-select coalesce(max(extract(epoch from clock_timestamp() - d.created_at)), 0)::double precision as seconds
+select coalesce(max(extract(epoch from clock_timestamp() - d.created_at)), 0)::double precision as "seconds!"
   from unnest(:kinds::text[]) as k (kind)
  cross join lateral (
    select o.created_at from delivery o where o.state = 'pending' and o.kind = k.kind order by o.seq limit 1) d;
@@ -89,7 +87,6 @@ update delivery_start set at = clock_timestamp() + interval '10 seconds'
 delete from delivery_start where kind = :kind and item_id = :id and n = :n;
 
 -- name: open_invitation
--- not null: expires_at
 -- What an invitation's delivery is about; no row: it has ended, and its message is not needed any more.
-select l.holder as juror, l.expires_at from delivery d join lease l on l.token = d.body ->> 'token'
+select l.holder as juror, l.expires_at as "expires_at!" from delivery d join lease l on l.token = d.body ->> 'token'
  where d.kind = 'case' and d.item_id = :id and d.n = :n and l.ended_at is null and l.expires_at > clock_timestamp();

@@ -21,10 +21,10 @@ select i.kind, i.id from unnest(:kinds::text[], :ids::text[]) as s (kind, id)
    and not is_on_its_way(i.kind, i.id);
 
 -- name: needless_items
--- not null: kind, id, present
 -- Of these items, those that need no workflow: they do not exist, or ended more than :seconds ago with nothing pending
 -- and nothing on its way.
-select s.kind, s.id, i.id is not null as present from unnest(:kinds::text[], :ids::text[]) as s (kind, id)
+select s.kind as "kind!", s.id as "id!", i.id is not null as "present!"
+  from unnest(:kinds::text[], :ids::text[]) as s (kind, id)
   left join item i on i.kind = s.kind and i.id = s.id
  where i.id is null
     or i.ended_at is not null and not i.delivery_pending
@@ -32,12 +32,11 @@ select s.kind, s.id, i.id is not null as present from unnest(:kinds::text[], :id
        and not is_on_its_way(i.kind, i.id);
 
 -- name: driven_reviews
--- not null: id
 -- Reviews with callbacks that were received more than :seconds ago and are published but not applied (`n` null), or
 -- with changes that have been undelivered for as long. Reads the pending rows (review_callback_pending,
 -- delivery_pending).
 select p.id, p.n from (
-    select distinct c.review_id as id, null::integer as n from review_callback c
+    select distinct c.review_id as "id!", null::integer as n from review_callback c
      where c.outcome = 'pending'
        and c.received_at < clock_timestamp() - make_interval(secs => :seconds::double precision)
        and c.arrival <= (select l.reviews from log_shard l where l.shard = shard_of('review', c.review_id))
@@ -50,10 +49,10 @@ select p.id, p.n from (
  order by p.id, p.n limit :limit;
 
 -- name: own_deliveries
--- not null: kind, item_id, n
 -- Deliveries that have a workflow of their own, which all but an outcome's first one have: those that have been pending
 -- for :seconds and are neither to be started nor to be resynchronised (delivery_pending).
-select d.kind, d.item_id, d.n from delivery d join item i on i.kind = d.kind and i.id = d.item_id
+select d.kind as "kind!", d.item_id as "item_id!", d.n as "n!"
+  from delivery d join item i on i.kind = d.kind and i.id = d.item_id
  where d.state = 'pending' and (d.n > 1 or not i.delivery_pending)
    and d.updated_at < clock_timestamp() - make_interval(secs => :seconds::double precision)
    and not exists (select from delivery_start s where s.kind = d.kind and s.item_id = d.item_id and s.n = d.n)

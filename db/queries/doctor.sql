@@ -5,15 +5,13 @@
 -- lines by default, all of it with `--deep`. Each item costs a few index reads, 100,000 lines about a second.
 
 -- name: log_range
--- not null: first, last
-select coalesce(min(id), 0)::bigint as first, coalesce(max(id), 0)::bigint as last from event;
+select coalesce(min(id), 0)::bigint as "first!", coalesce(max(id), 0)::bigint as "last!" from event;
 
 -- name: lock_counts
 -- One at a time corrects counts: two would do it twice.
 select pg_advisory_xact_lock(7236030);
 
 -- name: wrong_counts
--- not null: id, says
 -- Counts that differ from the rows: items by queue and state, deliveries by kind and state. Read in one snapshot, from
 -- indexes only (item_state, item_holder, delivery_state, delivery_queue): a million items take some tenths of a second.
 -- :correct adds a line to the tally for each difference; concurrent commits do not make it wrong.
@@ -43,12 +41,12 @@ with found as materialized (
   insert into tally_line (kind, queue, what, n)
   select kind, queue, what, present - counted from found where :correct::boolean
 )
-select kind || '/' || queue || ' ' || what as id, counted || ' counted, ' || present || ' rows' as says from found;
+select kind || '/' || queue || ' ' || what as "id!",
+       counted || ' counted, ' || present || ' rows' as "says!" from found;
 
 -- name: wrong_states
--- not null: id
 -- A last event that does not lead to the row's state, by the lifecycle of its kind (:kinds, :events, :states).
-select i.kind || '/' || i.id as id, i.last_event || ' does not lead to ' || i.state as says
+select i.kind || '/' || i.id as "id!", i.last_event || ' does not lead to ' || i.state as says
   from (select distinct kind, item_id from event where id > :from::bigint and id <= :to::bigint and kind <> 'review') t
   join item i on i.kind = t.kind and i.id = t.item_id
  where not exists (select from unnest(:kinds::text[], :events::text[], :states::text[]) as l (kind, event, state)
@@ -56,10 +54,9 @@ select i.kind || '/' || i.id as id, i.last_event || ' does not lead to ' || i.st
  order by 1 limit :limit;
 
 -- name: wrong_log
--- not null: id
 -- Items whose events have a gap or do not match their row; items of :exclusive kinds whose events grant them to more
 -- than one holder at once, or to none while they are held.
-select t.kind || '/' || t.item_id as id, f.says
+select t.kind || '/' || t.item_id as "id!", f.says
   from (select distinct kind, item_id from event where id > :from::bigint and id <= :to::bigint and kind <> 'review') t
   left join item i on i.kind = t.kind and i.id = t.item_id
  cross join lateral (
@@ -82,16 +79,14 @@ select t.kind || '/' || t.item_id as id, f.says
  order by 1 limit :limit;
 
 -- name: wrong_waits
--- not null: id, says
 -- Waits of which the end of the item has passed by (derive_item).
-select w.workflow_id as id, 'its item is over, and nothing wakes it' as says
+select w.workflow_id as "id!", 'its item is over, and nothing wakes it' as "says!"
   from wait w left join item i on i.kind = w.kind and i.id = w.item_id
  where w.wake_at is null and (i.id is null or i.ended_at is not null or i.run <> w.run) limit :limit;
 
 -- name: wrong_looks
--- not null: id, says
 -- Second looks of which the ticket that they are about says otherwise (derive_item).
-select distinct i.kind || '/' || i.id as id, 'it is a look at ' || o.id || ', which says otherwise' as says
+select distinct i.kind || '/' || i.id as "id!", 'it is a look at ' || o.id || ', which says otherwise' as "says!"
   from event e
   join item i on i.kind = e.kind and i.id = e.item_id and i.look ? 'of'
   join item o on o.kind = i.kind and o.id = i.look #>> '{of,id}'
@@ -102,10 +97,9 @@ select distinct i.kind || '/' || i.id as id, 'it is a look at ' || o.id || ', wh
  order by 1 limit :limit;
 
 -- name: wrong_quotas
--- not null: id, says
 -- Registered names under which fewer tickets were counted than were handed out for the first time at all. Not what may
 -- have been claimed before the entry was there.
-select c.name as id, c.counted || ' counted, ' || c.n || ' handed out' as says
+select c.name as "id!", c.counted || ' counted, ' || c.n || ' handed out' as "says!"
   from (
     select r.name, count(*) as n,
            coalesce((select sum(d.n) from reviewer_day d where d.name = r.name), 0) as counted
@@ -119,10 +113,9 @@ select c.name as id, c.counted || ' counted, ' || c.n || ' handed out' as says
  where c.counted < c.n order by 1 limit :limit;
 
 -- name: wrong_holds
--- not null: id
 -- Held items whose lease is incomplete or not the one that was granted last; tickets that were claimed before they were
 -- due, or whose slot was given up during their lease. Reads the held items (item_holder) and a few of their events.
-select i.kind || '/' || i.id as id, f.says
+select i.kind || '/' || i.id as "id!", f.says
   from item i
   left join lateral (
     select e.token,
@@ -141,10 +134,9 @@ select i.kind || '/' || i.id as id, f.says
  order by 1 limit :limit;
 
 -- name: wrong_leases
--- not null: id
 -- Live leases of items with capacity that have ended, do not exist, or were not due at the grant. Reads the live ones
 -- (lease_live).
-select l.kind || '/' || l.item_id as id,
+select l.kind || '/' || l.item_id as "id!",
        l.holder || ' holds it, and it ' || case when i.id is null then 'is not there'
                                                 when i.ended_at is not null then 'is ' || i.state
                                                 else 'was not due' end as says
@@ -153,10 +145,9 @@ select l.kind || '/' || l.item_id as id,
  order by 1 limit :limit;
 
 -- name: wrong_cases
--- not null: id
 -- Cases whose row does not match their votes and leases, or that a person has voted on twice. Capacity and invitations
 -- are checked only where the court's settings are applied to all of its cases.
-select 'case/' || i.id as id, d.says
+select 'case/' || i.id as "id!", d.says
   from (select distinct item_id from event where id > :from::bigint and id <= :to::bigint and kind = 'case') t
   join item i on i.kind = 'case' and i.id = t.item_id
   join case_file f on f.id = i.id
@@ -185,10 +176,9 @@ select 'case/' || i.id as id, d.says
  order by 1 limit :limit;
 
 -- name: wrong_stock
--- not null: id
 -- Open occurrences whose stock does not match their task and dispatches, and occurrences with more dispatches than a
 -- task that was never changed allows.
-select 'task/' || i.id as id,
+select 'task/' || i.id as "id!",
        coalesce(i.capacity::text, 'no') || ' left by its row, ' || c.live || ' dispatched and '
          || c.done || ' completed of ' || k.dispatch_times as says
   from (select distinct item_id from event where id > :from::bigint and id <= :to::bigint and kind = 'task') t
@@ -205,9 +195,8 @@ select 'task/' || i.id as id,
  order by 1 limit :limit;
 
 -- name: wrong_reviews
--- not null: id
 -- Reviews whose three stores differ, whose log has a gap, or whose status is not the one that was applied last.
-select 'review/' || r.id as id, f.says
+select 'review/' || r.id as "id!", f.says
   from (select distinct item_id from event where id > :from::bigint and id <= :to::bigint and kind = 'review') t
   join review r on r.id = t.item_id
   left join review_base b on b.review_id = r.id
@@ -232,19 +221,17 @@ select 'review/' || r.id as id, f.says
  order by 1 limit :limit;
 
 -- name: wrong_outcomes
--- not null: id
 -- Final items whose outcome is marked pending although its delivery has ended: nothing would record that. Reads the
 -- pending items (item_delivery_pending).
-select i.kind || '/' || i.id as id, 'its outcome is pending, and its delivery ' || d.state as says
+select i.kind || '/' || i.id as "id!", 'its outcome is pending, and its delivery ' || d.state as says
   from item i join delivery d on d.kind = i.kind and d.item_id = i.id and d.n = 1
  where i.delivery_pending and d.state <> 'pending' and d.type <> 'case.invited'
  order by 1 limit :limit;
 
 -- name: wrong_positions
--- not null: id
 -- Log lines without a position that the sequencer has passed without leaving a hole, so that no reader of the feed will
 -- ever see them (db/functions/feed.sql); and positions of lines that do not exist.
-select 'event ' || e.id as id,
+select 'event ' || e.id as "id!",
        e.kind || '/' || e.item_id || ' ' || e.seq || ' (' || e.type || ') has no position' as says
   from event e
  where e.id > :from::bigint and e.id <= least(:to::bigint, (select upto from feed_state))

@@ -6,8 +6,7 @@ select * from add_erasure(:id, :kind, :itemId, :reason, :actor);
 -- name: get_erasure
 select * from erasure where id = :id;
 
--- name: erasure_step
--- moves
+-- name: erasure_step :moves
 select * from erasure_step();
 
 -- name: add_person_erasure
@@ -17,6 +16,5 @@ select * from add_person_erasure(:id, :person, :standsFor, :reason, :actor);
 select forget_names();
 
 -- name: excluded_by_hash
--- not null: n
 -- Open items from which the erased name is excluded by its hash.
-select count(*)::integer as n from erased_exclusion where stands_for = :standsFor;
+select count(*)::integer as "n!" from erased_exclusion where stands_for = :standsFor;

@@ -1,16 +1,14 @@
 -- The feed: positions are given out by db/functions/feed.sql.
 
 -- name: number_events
--- not null: numbered, newest
-select * from number_events(:limit);
+select numbered as "numbered!", newest as "newest!" from number_events(:limit);
 
 -- name: feed_page
 -- Up to :limit events after position :after, with no more than :bytes bytes of data except for the last one, which
 -- bounds the memory of a page. Each event is looked up on its own: planned for any number of rows, a join would read
 -- the whole table.
--- not null: gold
 select seq, kind, item_id, no, event_seq, type, actor, at, data,
-       case when kind = 'ticket' then exists (select from gold_copy c where c.id = item_id) else false end as gold
+       case when kind = 'ticket' then exists (select from gold_copy c where c.id = item_id) else false end as "gold!"
   from (
   select f.seq, e.kind, e.item_id, e.no, e.seq as event_seq, e.type, e.actor, e.at, e.data,
          sum(e.bytes) over (order by f.seq rows unbounded preceding) - e.bytes as bytes_before

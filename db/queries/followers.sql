@@ -1,7 +1,6 @@
 -- What followers of the log read and keep (runtime/followers), and what of that operators see.
 
 -- name: follow_log
--- not null: oldest, now, epoch
 -- Lines after number :after, at most :limit, and, as `late`, lines that have come into the gaps (:first, :last) of the
 -- read before; a line that is both is returned twice. Each with the current state of its item. There is always a row,
 -- without `position` if there is no line. Each item is looked up on its own: planned for any number of rows, a join
@@ -14,8 +13,8 @@ with late as materialized (
 )
 select m.oldest, m.now, m.epoch, e.id as position, e.late, e.seq, e.type, e.actor, e.at,
        shard_of(e.kind, e.item_id) as shard, i.*
-  from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, clock_timestamp() as now,
-               current_epoch() as epoch) m
+  from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as "oldest!", clock_timestamp() as "now!",
+               current_epoch() as "epoch!") m
   left join (select true as late, * from late union all select false, * from line) e on true
   left join lateral (
     select {i.published},
@@ -26,7 +25,6 @@ select m.oldest, m.now, m.epoch, e.id as position, e.late, e.seq, e.type, e.acto
  order by e.id;
 
 -- name: follow_callbacks
--- not null: oldest, now, epoch
 -- The same of what reviews have received: each line stands for its review.
 with late as materialized (
   select c.* from unnest(:first::bigint[], :last::bigint[]) as h (first, last)
@@ -39,15 +37,14 @@ with late as materialized (
 )
 select m.oldest, m.now, m.epoch, c.arrival as position, c.late, c.review_id, c.received_at,
        shard_of('review', c.review_id) as shard
-  from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest, clock_timestamp() as now,
-               current_epoch() as epoch) m
+  from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as "oldest!", clock_timestamp() as "now!",
+               current_epoch() as "epoch!") m
   left join (select true as late, * from late union all select false, * from line) c on true
  order by c.arrival;
 
 -- name: mark_gaps
--- not null: xid
 -- A transaction that may still fill the gaps seen until now has a lower number than this one.
-select pg_current_xact_id()::text::bigint as xid;
+select pg_current_xact_id()::text::bigint as "xid!";
 
 -- name: take_shards
 -- Parts of the log that no one follows, or one who has been silent for 15 s; never those of a living one.
@@ -74,16 +71,14 @@ update log_shard s
 returning s.shard;
 
 -- name: count_followers
--- not null: n
-select count(*)::integer as n from node where follows and seen_at > clock_timestamp() - interval '15 seconds';
+select count(*)::integer as "n!" from node where follows and seen_at > clock_timestamp() - interval '15 seconds';
 
 -- name: take_unpublished
--- not null: marked, now, epoch, shard
 -- Marked items of :shards that are to be published without a log line, the longest marked first. Times in microseconds.
-select m.marked, m.shard, clock_timestamp() as now, current_epoch() as epoch,
+select m.marked, m.shard, clock_timestamp() as "now!", current_epoch() as "epoch!",
        m.kind as marked_kind, m.item_id, d.*
-  from (select u.kind, u.item_id, (extract(epoch from u.at) * 1000000)::bigint as marked,
-               shard_of(u.kind, u.item_id) as shard
+  from (select u.kind, u.item_id, (extract(epoch from u.at) * 1000000)::bigint as "marked!",
+               shard_of(u.kind, u.item_id) as "shard!"
           from unpublished u
          where u.at > timestamptz 'epoch' + :after::bigint * interval '1 microsecond'
            and u.at <= (select clock_timestamp())
@@ -103,17 +98,14 @@ delete from unpublished u using unnest(:kinds::text[], :ids::text[], :marked::bi
  where u.kind = s.kind and u.item_id = s.id and u.at <= timestamptz 'epoch' + s.marked * interval '1 microsecond';
 
 -- name: waiting_items
--- not null: n
-select coalesce(sum(n), 0)::bigint as n from tally where what = 'ready' and kind in ('ticket', 'job', 'case');
+select coalesce(sum(n), 0)::bigint as "n!" from tally where what = 'ready' and kind in ('ticket', 'job', 'case');
 
 -- name: is_followed
--- not null: followed
 -- Whether a worker publishes to the workflows.
 select exists (select from log_shard
-                where owner is not null and seen_at > clock_timestamp() - interval '15 seconds') as followed;
+                where owner is not null and seen_at > clock_timestamp() - interval '15 seconds') as "followed!";
 
 -- name: publishing_lag
--- not null: waiting, oldest_seconds
 -- Lines behind the slowest lane, of which the first has not been published: counted up to 10,000 and from there on by
 -- their numbers, and the age of the oldest.
 with cursor as (
@@ -129,6 +121,6 @@ with cursor as (
 )
 select case when count(b.at) < 10000 then count(b.at)
             else greatest(count(b.at),
-                          (select coalesce(max(id), 0) from event) - (select log from cursor)) end as waiting,
-       coalesce(extract(epoch from clock_timestamp() - min(b.at)), 0)::double precision as oldest_seconds
+                          (select coalesce(max(id), 0) from event) - (select log from cursor)) end as "waiting!",
+       coalesce(extract(epoch from clock_timestamp() - min(b.at)), 0)::double precision as "oldest_seconds!"
   from behind b;

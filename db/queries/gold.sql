@@ -29,8 +29,7 @@ on conflict (queue, id) do update
 select g.*, n.* from gold g cross join lateral gold_counts(g) n
  where g.queue = :queue and g.seq > :after::bigint order by g.seq limit :limit;
 
--- name: dispute_ticket
--- moves: unseen
+-- name: dispute_ticket :moves :unseen
 select * from dispute_ticket(:id, :person, :reason);
 
 -- name: retired_gold

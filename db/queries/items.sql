@@ -13,8 +13,7 @@ updated_at
 deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_reason, subject, synced_with,
 erased, look, category, for_person, for_until, automation
 
--- name: add_items
--- moves
+-- name: add_items :moves
 -- One row per item of the JSON array :items; ids that exist already are left out of the answer, so that
 -- a repeat changes nothing. json, not jsonb: bodies keep their text. An item without an id is named
 -- after its queue and number, which are drawn in the order of the array; a number whose name is taken is
@@ -76,19 +75,15 @@ select * from added;
 -- name: get_items
 select * from item where kind = :kind and id = any (:ids::text[]);
 
--- name: settle_items
--- moves
+-- name: settle_items :moves
 select {shown_ticket} from settle_items(
   :kind, :ids, :tokens, :results, :hashes, :subjects, :formVersions, :seen, :synced);
 
--- name: settle_next
--- moves
--- not null: advanced
-select {shown_ticket}, body is null as advanced from settle_next(
+-- name: settle_next :moves
+select {shown_ticket}, body is null as "advanced!" from settle_next(
   :kind, :ids, :tokens, :results, :hashes, :subjects, :formVersions, :seen, :next, :skills);
 
--- name: renew_items
--- moves: unseen
+-- name: renew_items :moves :unseen
 -- A full lease again. Neither version nor event moves: a touch each 10 s would reach Temporal's
 -- signal limit in a day, and the durable timer looks at the row anyway when it fires.
 update item i
@@ -100,15 +95,13 @@ update item i
    and q.kind = i.kind and q.name = i.queue
 returning i.*;
 
--- name: release_item
--- moves
+-- name: release_item :moves
 -- Releases an item, by its holder's token or (:token null) by an operator, who takes it away.
 select * from give_back(:kind, array[:id], array[:token?::text], p_subject => :subject?, p_actor => :actor,
                         p_reason => :reason?, p_delays => array[:delaySeconds::double precision], p_skip => :skip,
                         p_undelivered => :undelivered);
 
--- name: transfer_item
--- moves
+-- name: transfer_item :moves
 -- To another queue of the same kind, from any open state; a live lease ends. Its rank is computed by the new
 -- queue's ageing, from when it first became available; a deadline of its own stays, one of the old queue is replaced.
 with open as (
@@ -137,20 +130,17 @@ update item i
  where i.kind = o.kind and i.id = o.id
 returning i.*;
 
--- name: close_items
--- moves
+-- name: close_items :moves
 -- Ends open items from outside, also while held (S0.4). :state 'settled' (decided by another system, with a
 -- result each) or 'invalidated'; :queue: only in this one.
 select * from end_items(:kind, :ids, :state, :actor, :reason, p_results => :results, p_queue => :queue?);
 
--- name: ask_for_look
--- moves
--- not null: answer
+-- name: ask_for_look :moves
 -- A second look (db/functions/looks.sql), and how the call was taken. :decision? is text, as JSON's null is one, too.
-select * from ask_for_look(:kind, :id, :cause, :by, :reason?, :priority?, (:decision?::text)::json, :actor);
+select answer as "answer!", original, look_id
+  from ask_for_look(:kind, :id, :cause, :by, :reason?, :priority?, (:decision?::text)::json, :actor);
 
 -- name: open_looks
--- not null: id, state
 -- The looks of these ids, as those who read what they are about are shown them.
 select id, state, holder from item where kind = 'ticket' and id = any (:ids::text[]);
 
@@ -159,8 +149,7 @@ select id, state, holder from item where kind = 'ticket' and id = any (:ids::tex
 select id from item
  where kind = 'ticket' and id = any (:ids::text[]) and look -> 'deciders' ?| known_as(:person);
 
--- name: change_item
--- moves
+-- name: change_item :moves
 -- PATCH of an open item, also while held (S0.2): a new priority is the rank that the very next claim reads.
 -- :change: the fields that change. What is set here wins over the queue's rules from then on.
 with changed as (
@@ -217,26 +206,22 @@ update item i
  where i.kind = n.kind and i.id = n.id
 returning i.*;
 
--- name: note_item
--- moves: unseen
+-- name: note_item :moves :unseen
 -- An event that changes nothing else of the item: no version, so nothing is published.
 update item
    set event_seq = event_seq + 1, last_event = :type, last_actor = :actor, last_data = :data::json
  where kind = :kind and id = :id
 returning *;
 
--- name: refuse_lease
--- moves: unseen
+-- name: refuse_lease :moves :unseen
 select * from refuse_lease(:kind, :id, :token, :attempt);
 
--- name: leave_note
--- moves: unseen
+-- name: leave_note :moves :unseen
 select * from leave_note(:kind, :id, :actor, :text);
 
 -- name: item_notes
--- not null: text
 -- What people have left on an item, oldest first; :actor? and :text?: one of them.
-select seq, actor, at, data ->> 'text' as text from event
+select seq, actor, at, data ->> 'text' as "text!" from event
  where kind = :kind and item_id = :id and type = 'noted' and seq > :after::bigint
    and (:actor?::text is null or actor = :actor) and (:text?::text is null or data ->> 'text' = :text)
  order by seq limit :limit;
@@ -279,9 +264,8 @@ select id, created_at::text as at, seq from (
  order by created_at, seq limit :limit::bigint;
 
 -- name: count_filtered
--- not null: n
 -- The number of items that a bulk invalidation would match in these states.
-select count(*)::bigint as n from (
+select count(*)::bigint as "n!" from (
   select created_at, priority from item
    where kind = :kind and queue = :queue and state = any (:states::text[]) and state <> 'held' and look is null
   union all
@@ -291,7 +275,6 @@ select count(*)::bigint as n from (
    and (:priorityBelow?::bigint is null or priority < :priorityBelow);
 
 -- name: count_open
--- not null: n
 -- How many of these are open in a queue.
-select count(*)::bigint as n from item
+select count(*)::bigint as "n!" from item
  where kind = :kind and id = any (:ids::text[]) and queue = :queue and ended_at is null;

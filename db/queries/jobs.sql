@@ -2,47 +2,41 @@
 -- Found rows are joined by their own kind: with the literal 'job', a planner whose statistics know of no job would read
 -- all of them for a few.
 
--- name: pop_jobs
--- moves
+-- name: pop_jobs :moves
 -- Only what is handed out and what is published: reading a row costs more than anything else here. What was due and is
 -- done now has no lease.
 select {published}, seq, settled_token, body, available_at, lease_id, expires_at, attempts, lease_seconds
   from pop_jobs(:topics, :tokens, :holders, :maxBytes?, :floor?);
 
 -- name: last_item_number
--- not null: number
-select last_value as number from item_seq_seq;
+select last_value as "number!" from item_seq_seq;
 
 -- name: writers_of_items
--- not null: writers
 -- Transactions that may have drawn an item's number and not yet committed it: they have locked the table before.
 -- Transaction ids, as for gaps in the log (mark_gaps), do not help: an item's number is drawn before its transaction
 -- has one.
-select coalesce(array_agg(distinct virtualtransaction), '{}') as writers from pg_locks
+select coalesce(array_agg(distinct virtualtransaction), '{}') as "writers!" from pg_locks
  where locktype = 'relation' and relation = 'item'::regclass and mode = 'RowExclusiveLock' and pid <> pg_backend_pid()
    and database = (select oid from pg_database where datname = current_database());
 
 -- name: floor_of_pops
--- not null: floor, ms
 -- The number, :upTo at most, up to which no job of a topic is ready as it was added, with this priority. It skips the
 -- dead index entries, which spares pops that work; `ms` is how long that takes by the server's clock, because a
 -- response can be late for other reasons, too.
-select coalesce(min(f.seq) - 1, :upTo::bigint) as floor,
-       (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::double precision as ms
+select coalesce(min(f.seq) - 1, :upTo::bigint) as "floor!",
+       (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::double precision as "ms!"
   from (select i.seq from item i
          where i.kind = :kind and i.queue = :topic and i.state = 'ready' and i.requires_key = ''
            and i.rank = :priority::bigint
            and i.seq <= :upTo::bigint and i.event_seq = 1
          order by i.seq limit 1) f;
 
--- name: pop_to_push
--- moves
+-- name: pop_to_push :moves
 -- For the topic's push target: at most :limit jobs with it at once over all processes, so the count is
 -- taken under a lock of the topic.
 select * from pop_to_push(:topic, :tokens, :limit);
 
--- name: reserve_job
--- moves
+-- name: reserve_job :moves
 -- Reserves one job by its number in any open state but reserved (beanstalkd's reserve-job). The clock is read when the
 -- row is locked: a reservation begins after the end of the one before.
 with job as materialized (
@@ -61,32 +55,26 @@ update item i
  where i.kind = t.kind and i.id = t.id
 returning i.*;
 
--- name: begin_runs
--- moves
+-- name: begin_runs :moves
 select * from begin_runs(:jobs::json);
 
 -- name: find_run
--- not null: spent
 -- The newest run of a job's id, with the run that an add of this key began or met.
-select i.*, k.run as of_key, is_spent(i.queue, :topic) as spent
+select i.*, k.run as of_key, is_spent(i.queue, :topic) as "spent!"
   from item i left join job_key k on k.id = i.id and k.key = :key?
  where i.kind = 'job' and i.id = :id;
 
 -- name: finished_run
--- not null: state
 -- An earlier run that this token finished.
-select id, queue, 'settled' as state from job_run where id = :id and settled_token = token_hash(:token);
+select id, queue, 'settled' as "state!" from job_run where id = :id and settled_token = token_hash(:token);
 
 -- name: has_begun_since
--- not null: has
-select has_begun_since(:id, :version) as has;
+select has_begun_since(:id, :version) as "has!";
 
--- name: finish_jobs
--- moves
+-- name: finish_jobs :moves
 select {published}, settled_token from finish_jobs(:ids, :tokens, :actors);
 
--- name: finish_next
--- moves
+-- name: finish_next :moves
 select {published}, seq, settled_token, body, available_at, lease_id, expires_at, attempts, lease_seconds
   from finish_next(:ids, :tokens, :topics?::text[], :next, :holders);
 
@@ -99,27 +87,23 @@ select i.* from (
   join item i on i.kind = 'job' and i.queue = any (:topics::text[]) and i.state = 'held' and i.holder = :holder
    and i.lease_id = f.next_id and i.expires_at > clock_timestamp();
 
--- name: delete_jobs
--- moves
+-- name: delete_jobs :moves
 -- In any open state; :alsoReserved false: not while it is reserved (beanstalkd).
 select * from end_items('job', :ids, 'invalidated', null, 'deleted', p_actors => :actors, p_also_held => :alsoReserved,
                         p_numbers => :numbers);
 
--- name: release_jobs
--- moves
+-- name: release_jobs :moves
 -- Gives reserved jobs back after their delays (seconds), with another priority where one is given. Those whose topic
 -- allows no further attempt are buried instead, in the order of the call.
 select * from give_back('job', :ids, :tokens, p_delays => :delays, p_priorities => :priorities,
                         p_reasons => :reasons);
 
--- name: bury_jobs
--- moves
+-- name: bury_jobs :moves
 -- Puts reserved jobs aside until they are kicked, in the order of the call, with another priority where one is given.
 select * from give_back('job', :ids, :tokens, p_reason => 'asked', p_bury => true, p_priorities => :priorities,
                         p_reasons => :reasons);
 
--- name: bury_open_job
--- moves
+-- name: bury_open_job :moves
 -- For an operator, whatever open state it is in: who has it reserved loses it.
 update item i
    set state = 'buried', end_reason = :reason, event_seq = i.event_seq + 1, last_event = 'buried', last_actor = :actor,
@@ -127,16 +111,13 @@ update item i
  where i.kind = 'job' and i.id = :id and i.state in ('ready', 'delayed', 'held')
 returning i.*;
 
--- name: return_jobs
--- moves
+-- name: return_jobs :moves
 -- Makes reserved jobs ready, because the connection that held them is gone. Delay and priority stay, and it does not
 -- count as a release. :undelivered: the answer never reached the client, so it was no attempt either.
 select * from give_back('job', :ids, :tokens, p_undelivered => :undelivered,
                         p_reason => case when :undelivered then 'undelivered' else 'disconnected' end);
 
--- name: kick_topic
--- moves
--- not null: kicked_from
+-- name: kick_topic :moves
 -- If any are buried, only those, the longest buried first; else delayed ones, the soonest first, :limit at most. A
 -- statement that continues an earlier one names its state and time (:state, :since): else a job that is buried again
 -- meanwhile would be kicked without end.
@@ -156,10 +137,9 @@ update item i
        event_seq = i.event_seq + 1, last_event = 'kicked', last_actor = :actor, last_data = null
   from (select * from buried union all select * from delayed) k, (select clock_timestamp() as now) t
  where i.kind = k.kind and i.id = k.id and i.state in ('buried', 'delayed')
-returning i.*, k.state as kicked_from;
+returning i.*, k.state as "kicked_from!";
 
--- name: kick_job
--- moves
+-- name: kick_job :moves
 update item i
    set state = 'ready', available_at = clock_timestamp(),
        event_seq = i.event_seq + 1, last_event = 'kicked', last_actor = :actor, last_data = null
@@ -182,22 +162,22 @@ select * from item where kind = 'job' and queue = :topic and state = 'delayed' o
 select * from item where kind = 'job' and queue = :topic and state = 'buried' order by buried_seq limit 1;
 
 -- name: job_stats
--- not null: lease_seconds, age, time_left, timeouts, releases, buries, kicks
 -- For beanstalkd's stats-job; times in seconds. What happened to a job is counted in its log when it is asked for: few
 -- jobs have a long one.
-select i.seq, i.queue, i.state, i.priority, i.attempts, i.delay_seconds, coalesce(i.lease_seconds, 0) as lease_seconds,
-       extract(epoch from t.now - i.created_at)::double precision as age,
+select i.seq, i.queue, i.state, i.priority, i.attempts, i.delay_seconds,
+       coalesce(i.lease_seconds, 0) as "lease_seconds!",
+       extract(epoch from t.now - i.created_at)::double precision as "age!",
        coalesce(extract(epoch from case i.state when 'held' then i.expires_at
                                                 when 'delayed' then i.available_at end - t.now),
-         0)::double precision as time_left,
+         0)::double precision as "time_left!",
        n.timeouts, n.releases, n.buries, n.kicks
   from item i cross join (select clock_timestamp() as now) t
  cross join lateral (
    select count(*) filter (
-            where e.type = 'reclaimed' or (e.type = 'buried' and e.actor = 'system'))::integer as timeouts,
+            where e.type = 'reclaimed' or (e.type = 'buried' and e.actor = 'system'))::integer as "timeouts!",
           count(*) filter (where e.type = 'released' and coalesce(e.data ->> 'reason', '')
-                                   not in ('undelivered', 'disconnected'))::integer as releases,
-          count(*) filter (where e.type = 'buried')::integer as buries,
-          count(*) filter (where e.type = 'kicked')::integer as kicks
+                                   not in ('undelivered', 'disconnected'))::integer as "releases!",
+          count(*) filter (where e.type = 'buried')::integer as "buries!",
+          count(*) filter (where e.type = 'kicked')::integer as "kicks!"
      from event e where e.kind = 'job' and e.item_id = i.id and (e.no = i.seq or i.run = 1)) n
  where i.kind || '' = 'job' and i.seq = :number and i.ended_at is null;

@@ -36,9 +36,8 @@ values (:hash, :keyId, :session?, :actor, :role, :subject?, clock_timestamp() + 
 returning expires_at;
 
 -- name: get_stream_ticket
--- not null: name
 -- session_ends: of the session that asked for it, with which it ends too.
-select t.*, k.name, k.queues, s.expires_at as session_ends from stream_ticket t
+select t.*, k.name as "name!", k.queues, s.expires_at as session_ends from stream_ticket t
   join api_key k on k.id = t.key_id and k.revoked_at is null
    and (k.expires_at is null or k.expires_at > clock_timestamp())
   left join session s on s.hash = t.session

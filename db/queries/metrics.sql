@@ -58,11 +58,10 @@ select o.kind, null, f.*, null, null from others o cross join lateral (
     from figures where kind = o.kind) f;
 
 -- name: pending_hosts
--- not null: host, n, oldest_seconds
 -- Where deliveries are pending, by the :lines oldest of each kind; the hosts with the most of them.
-select p.host, count(*)::integer as n,
-       extract(epoch from clock_timestamp() - min(p.created_at))::double precision as oldest_seconds
+select p.host, count(*)::integer as "n!",
+       extract(epoch from clock_timestamp() - min(p.created_at))::double precision as "oldest_seconds!"
   from unnest(:kinds::text[]) as k (kind) cross join lateral (
-    select coalesce(d.host, '') as host, d.created_at
+    select coalesce(d.host, '') as "host!", d.created_at
       from delivery d where d.state = 'pending' and d.kind = k.kind order by d.seq limit :lines) p
  group by p.host order by 2 desc, 1 limit :limit;

@@ -38,8 +38,7 @@ select p.name, p.seq, p.paused, p.created_at, c.*, m.*,
 -- name: late_queues
 -- Queues whose oldest item waits longer than the queue's own target: its `serviceSeconds`, else its first escalation,
 -- else three quarters of its deadline. Of the newest :queues with such a setting.
--- not null: oldest_seconds, target_seconds
-select q.kind, q.name, o.seconds as oldest_seconds, t.seconds as target_seconds
+select q.kind, q.name, o.seconds as "oldest_seconds!", t.seconds as "target_seconds!"
   from (select * from queue
          where (escalations <> '[]' or coalesce(service_seconds, deadline_seconds) is not null) and deleted_at is null
          order by kind, seq desc limit :queues) q
@@ -53,32 +52,29 @@ select q.kind, q.name, o.seconds as oldest_seconds, t.seconds as target_seconds
  where o.seconds > t.seconds order by o.seconds / t.seconds desc limit :limit;
 
 -- name: overdue_count
--- not null: n
-select coalesce(sum(overdue_tickets(name, service_seconds)), 0)::integer as n
+select coalesce(sum(overdue_tickets(name, service_seconds)), 0)::integer as "n!"
   from (select name, service_seconds from queue where kind = 'ticket' and service_seconds is not null
          order by seq desc limit :queues) q;
 
 -- name: paused_queues
 -- Paused, with something that could be handed out, the most first.
--- not null: waiting
 select q.kind, q.name, t.waiting from queue q
- cross join lateral (select coalesce(sum(n), 0)::bigint as waiting
+ cross join lateral (select coalesce(sum(n), 0)::bigint as "waiting!"
                        from tally where kind = q.kind and queue = q.name and what = 'ready') t
  where (q.paused or q.paused_until > clock_timestamp()) and is_there(q) and t.waiting > 0
  order by t.waiting desc limit :limit;
 
 -- name: failed_queues
 -- Whose deliveries were given up, by the newest :lines such deliveries; a review's have no queue.
--- not null: failed, newest
-select kind, nullif(queue, '') as queue, count(*)::integer as failed, max(updated_at) as newest from (
+select kind, nullif(queue, '') as queue, count(*)::integer as "failed!", max(updated_at) as "newest!" from (
   select d.* from unnest(:kinds::text[]) as k (kind) cross join lateral (
     select kind, queue, updated_at
       from delivery o where o.state = 'failed' and o.kind = k.kind order by o.seq desc limit :lines) d) f
  group by kind, queue order by 3 desc limit :limit;
 
 -- name: list_parked
--- not null: kind, item_id, until, error
-(select kind, item_id, until, error from parked where until > clock_timestamp() order by until desc limit :limit)
+(select kind as "kind!", item_id as "item_id!", until as "until!", error as "error!" from parked
+  where until > clock_timestamp() order by until desc limit :limit)
 union all
 (select kind, id, rules_due_at, 'the rules of its queue cannot be evaluated in time' from item
   where rules_due_at > clock_timestamp() and ended_at is null order by rules_due_at limit :limit)

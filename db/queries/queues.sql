@@ -14,8 +14,7 @@ select * from queue q where kind = :kind and (:before?::bigint is null or seq < 
  order by seq desc limit :limit;
 
 -- name: delete_queue
--- not null: outcome
-select delete_queue(:kind, :name) as outcome;
+select delete_queue(:kind, :name) as "outcome!";
 
 -- columns: queue_settings
 lease_seconds, level_seconds, escalations, reclaimed_first, max_held, max_attempts, deadline_seconds, callback, form,
@@ -55,8 +54,7 @@ update queue set refresh_taken_at = clock_timestamp()
    and (refresh_taken_at is null or refresh_taken_at < clock_timestamp() - interval '10 minutes')
 returning kind, name;
 
--- name: refresh_items
--- moves: unseen
+-- name: refresh_items :moves :unseen
 -- not null: created_at, seq, due, ruled
 -- One batch of a queue's open items, recomputed after its settings changed: rank, deadline and wake time;
 -- steps already reached apply again as `greatest(current, step)`. Walks in the order of creation from
@@ -129,7 +127,6 @@ select q.name,
   from unnest(:names::text[]) q(name);
 
 -- name: own_gold
--- not null: counts, claims_per_minute
 -- What a queue's stats have beside its tickets for one person: their copies, the gold that is still to come, without
 -- the looks that were drawn of their decisions.
 with own as materialized (select * from own_copies(:queue, :person)),
@@ -145,11 +142,12 @@ select (select json_object_agg(s.what, s.n) from (
                       where kind = 'ticket' and name = :queue and gold -> 'share' > '0'
            union all select state, -count(*) from item
                       where queue = :queue and look ? 'drawn' and ended_at is null
-                        and is_own_draw(look, (select known_as(:person))) group by state) c group by what) s) as counts,
+                        and is_own_draw(look, (select known_as(:person))) group by state) c
+          group by what) s) as "counts!",
        (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
           from own where state = 'ready') as oldest_waiting_seconds,
        (select count(*)::integer from line
-         where type = 'claimed' and at > clock_timestamp() - interval '1 minute') as claims_per_minute;
+         where type = 'claimed' and at > clock_timestamp() - interval '1 minute') as "claims_per_minute!";
 
 -- name: claim_reasons
 -- not null: queue, delayed, held, excluded, skills, skipped, paused, max_held, not_registered, away, quota, exposure
@@ -208,27 +206,20 @@ select a.queue, r.* from me cross join unnest(:queues::text[]) as a (queue) cros
       case when exists (select from waiting where spent or exposed) then me.day_ends_at end
     ) - clock_timestamp())::double precision as retry_after) r;
 
--- name: claim
--- moves
--- not null: advanced
+-- name: claim :moves
 -- What was due in the queue and is done now, which has no body, and what is handed out.
-select {shown_ticket}, body is null as advanced
+select {shown_ticket}, body is null as "advanced!"
   from claim_items(:kind, :queue, :persons, :tokens, :count, :skills, :resume);
 
--- name: claim_from
--- moves
--- not null: advanced
-select {shown_ticket}, body is null as advanced from claim_from('ticket', :queues, :person, :tokens, :skills, true);
+-- name: claim_from :moves
+select {shown_ticket}, body is null as "advanced!" from claim_from('ticket', :queues, :person, :tokens, :skills, true);
 
--- name: claim_next
--- moves
--- not null: advanced
-select {shown_ticket}, body is null as advanced from claim_next(:kind, :id, :token, :skills, :queues);
+-- name: claim_next :moves
+select {shown_ticket}, body is null as "advanced!" from claim_next(:kind, :id, :token, :skills, :queues);
 
 -- name: items_ahead
--- not null: n
 -- How many would be handed to this person before the item, counted up to 1,000.
-select count(*)::integer as n from (
+select count(*)::integer as "n!" from (
   select 1 from item i, (select rank, seq from item where kind = :kind and id = :id) mine,
          queue q, register_of(:person) me
    where i.kind = :kind and i.queue = :queue and i.state = 'ready' and (i.rank, i.seq) < (mine.rank, mine.seq)

@@ -1,7 +1,6 @@
 -- Reconciliation with Temporal (db/functions/reconcile.sql).
 
 -- name: notice_store
--- not null: first
 -- A store that differs from the last one knows none of our workflows: a pass begins. `first`: there was none before. A
 -- server that was failed over to one that lacks the latest commits assigns their numbers again: followers that have
 -- read these restart from where the log ended a minute ago, because a number drawn since then may be committed late.
@@ -12,7 +11,7 @@ with noticed as (
      set store = excluded.store, stage = 'schedules', after_kind = '', after_id = '', after_n = 0,
          started_at = clock_timestamp(), finished_at = null, epoch = r.epoch + 1
    where r.store <> excluded.store
-  returning xmax = 0 as first
+  returning xmax = 0 as "first!"
 ), anew as (
   update log_shard s
      set epoch = s.epoch + 1, reviews = least(s.reviews, l.reviews), outcomes = least(s.outcomes, l.log),
@@ -34,14 +33,12 @@ on conflict (one) do update
        epoch = reconciliation.epoch + 1;
 
 -- name: put_back
--- not null: stage
-select * from put_back(:limit, :most);
+select stage as "stage!", put from put_back(:limit, :most);
 
 -- name: is_reconciled
--- not null: done, timeline
 -- `timeline`: another one means that the server was restored to an older state, or failed over to one.
-select not exists (select from reconciliation where stage is not null) as done,
-       (select timeline_id from pg_control_checkpoint()) as timeline;
+select not exists (select from reconciliation where stage is not null) as "done!",
+       (select timeline_id from pg_control_checkpoint()) as "timeline!";
 
 -- name: mark_resync
 insert into resync (what, parent, name) values (:what, :parent, :name) returning id;
@@ -61,15 +58,13 @@ returning r.id, r.what, r.parent, r.name, r.n;
 select pg_advisory_xact_lock(7236020, hashtext(:topic || '/' || :name));
 
 -- name: schedule_to_sync
--- not null: missed_from, missed_to
 -- With the range in which firings may have been missed: an hour, sixty intervals at most, and none before its last
 -- change.
 select s.*,
        greatest(s.updated_at, clock_timestamp()
-         - least(interval '1 hour', make_interval(secs => 60 * s.every_seconds))) as missed_from,
-       clock_timestamp() as missed_to
+         - least(interval '1 hour', make_interval(secs => 60 * s.every_seconds))) as "missed_from!",
+       clock_timestamp() as "missed_to!"
   from schedule s where topic = :topic and name = :name;
 
 -- name: resync_count
--- not null: n
-select count(*)::integer as n from resync;
+select count(*)::integer as "n!" from resync;

@@ -47,44 +47,37 @@ select name as queue from queue
  where kind = 'job' and exists (select from job_run r where r.queue = name) order by name;
 
 -- name: finished_runs
--- not null: id, at, seq, done
 -- The next :limit of those that ended before a time; as ids they have their numbers.
-select r.number::text as id, r.ended_at::text as at, r.number as seq,
+select r.number::text as "id!", r.ended_at::text as "at!", r.number as "seq!",
        not exists (select from event e
                     where e.kind = 'job' and e.item_id = r.id and e.seq = r.last_seq and e.id > published_to())
-       and not exists (select from wait w where w.kind = 'job' and w.item_id = r.id and w.run = r.run) as done
+       and not exists (select from wait w where w.kind = 'job' and w.item_id = r.id and w.run = r.run) as "done!"
   from job_run r
  where r.queue = :queue and (r.ended_at, r.number) > (:afterAt::timestamptz, :afterSeq::bigint)
    and r.ended_at < clock_timestamp() - make_interval(secs => :days * 86400::double precision)
  order by r.ended_at, r.number limit :limit::bigint;
 
 -- name: archived_runs
--- not null: id, seq, line
 -- bytes: line
-select r.number::text as id, r.last_seq as seq,
-       left(r.record::text, -1) || ', "events": ' || archived_events('job', r.id, p.last_seq, r.last_seq) || '}' as line
+select r.number::text as "id!", r.last_seq as "seq!",
+       left(r.record::text, -1) || ', "events": ' || archived_events('job', r.id, p.last_seq, r.last_seq) || '}'
+         as "line!"
   from job_run r
  cross join lateral (
    select coalesce(max(b.last_seq), 0) as last_seq from job_run b where b.id = r.id and b.run < r.run) p
  where r.number = any (:ids::text[]::bigint[]) order by r.number;
 
 -- name: forget_runs
--- not null: n
-select forget_runs(:ids::text[]::bigint[]) as n;
+select forget_runs(:ids::text[]::bigint[]) as "n!";
 
--- name: forget_items
--- moves: unseen
--- not null: n
-select forget_items(:kind, :ids, :seqs?::integer[]) as n;
+-- name: forget_items :moves :unseen
+select forget_items(:kind, :ids, :seqs?::integer[]) as "n!";
 
 -- name: forget_reviews
--- not null: n
-select forget_reviews(:ids, :seqs?::integer[]) as n;
+select forget_reviews(:ids, :seqs?::integer[]) as "n!";
 
--- name: forget_tasks
--- moves: unseen
--- not null: n
-select forget_tasks(:ids, :seqs?::integer[]) as n;
+-- name: forget_tasks :moves :unseen
+select forget_tasks(:ids, :seqs?::integer[]) as "n!";
 
 -- name: archived_items
 -- not null: id, seq, line

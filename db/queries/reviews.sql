@@ -1,7 +1,6 @@
 -- Reviews: what is kept of them, and what audits said (db/functions/reviews.sql).
 
--- name: receive_callbacks
--- moves
+-- name: receive_callbacks :moves
 select * from receive_callbacks(:reviews, :ids, :kinds, :targets, :statuses, :auditTimes, :skewSeconds, :actors, :wait,
                                 :whole);
 
@@ -9,17 +8,15 @@ select * from receive_callbacks(:reviews, :ids, :kinds, :targets, :statuses, :au
 select * from apply_review(:id, :limit);
 
 -- name: waiting_reviews
--- not null: id
 -- Reviews with a callback that has waited for :seconds to be applied. (Limited: after a burst of a million, all of them
 -- are late.)
-select distinct review_id as id
+select distinct review_id as "id!"
   from (select review_id, received_at from review_callback where outcome = 'pending' limit 10000) p
  where received_at < clock_timestamp() - make_interval(secs => :seconds) order by id limit :limit;
 
--- name: put_review
--- moves
--- not null: created, now
-select * from put_review(:id, :targets::jsonb, :body::json, :callback?::jsonb, :actor);
+-- name: put_review :moves
+select created as "created!", now as "now!"
+  from put_review(:id, :targets::jsonb, :body::json, :callback?::jsonb, :actor);
 
 -- name: get_review
 select * from review where id = :id;
@@ -48,15 +45,13 @@ select *, audit_text(audit_time) as shown_time from review_callback
  where review_id = :id and seq > :after::bigint order by seq limit :limit;
 
 -- name: review_record
--- not null: record
-select review_record(:id, :seq::bigint) as record;
+select review_record(:id, :seq::bigint) as "record!";
 
 -- name: review_change
--- not null: line
 -- A review as it was after line :n of its log, for a message about that, the line, and its callback of today.
 select r.callback, json_build_object('kind', c.kind, 'targetId', nullif(c.target_id, ''), 'before', c.before,
                                      'after', c.after, 'auditTime', audit_text(c.audit_time),
-                                     'callbackId', c.callback_id) as line, review_record(r.id, c.seq) as record,
+                                     'callbackId', c.callback_id) as "line!", review_record(r.id, c.seq) as record,
        case when b.review_id is null then r.body else b.body end as body,
        iso_time(r.created_at) as "createdAt", iso_time(c.applied_at) as "updatedAt"
   from review r
@@ -66,17 +61,15 @@ select r.callback, json_build_object('kind', c.kind, 'targetId', nullif(c.target
  where r.id = :id;
 
 -- name: review_counts
--- not null: day
 -- Lines of all reviews' logs by outcome, of one day or, without :day?, of today, in UTC.
 select d.day, t.what as outcome, t.n
-  from (select coalesce(:day?::text, to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD')) as day) d
+  from (select coalesce(:day?::text, to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD')) as "day!") d
   left join lateral (
     select what, sum(n)::bigint as n from tally where kind = 'review' and queue = d.day group by what) t on true;
 
 -- name: callback_outcomes
--- not null: outcome
 -- In the order of arrival; the first of the same name beside each.
-select c.outcome, f.outcome as first_outcome from review_callback c
+select c.outcome as "outcome!", f.outcome as first_outcome from review_callback c
   left join review_callback f
     on f.review_id = c.review_id and f.callback_id = c.callback_id and not f.repeated and c.repeated
  where c.review_id = :review and c.arrival = any (:arrivals::bigint[]) order by c.arrival;

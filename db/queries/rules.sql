@@ -1,7 +1,6 @@
 -- Rules of a queue (S0.2); how they are evaluated: services/items/rules.ts.
 
--- name: apply_rules
--- moves
+-- name: apply_rules :moves
 -- Applies the outcome of rules to tickets of a queue, evaluated under its settings version :settingsVersion.
 -- :tickets: JSON array of {id, version, priority, requires, rules}; a ticket that changed in between is left out of
 -- the answer and evaluated again. What was set by hand stays; an escalation that was reached is never undone.
@@ -38,8 +37,7 @@ update item i
  where i.kind = c.kind and i.id = c.id
 returning i.*;
 
--- name: hold_back
--- moves
+-- name: hold_back :moves
 -- Keeps the mark of tickets whose rules ran out of time, until they are tried again: so they are not handed out, and
 -- count as parked. :tickets: JSON array of {id, version, error, seconds}.
 with failed as materialized (
@@ -64,10 +62,9 @@ select * from item
  order by rules_due_at limit :limit;
 
 -- name: open_tickets
--- not null: waited
 -- One batch of a queue's open tickets in the order of creation from (:afterCreatedAt, :afterSeq), with how long each
 -- has waited.
-select i.*, extract(epoch from clock_timestamp() - first_available_at)::double precision as waited
+select i.*, extract(epoch from clock_timestamp() - first_available_at)::double precision as "waited!"
   from open_items('ticket', :queue, :afterCreatedAt, :afterSeq, :limit) o
   join item i on i.kind = 'ticket' and i.id = o.id
  order by i.created_at, i.seq;

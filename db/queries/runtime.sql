@@ -1,15 +1,12 @@
 -- Between processes: nodes, clocks, notices.
 
--- name: tick
--- moves
+-- name: tick :moves
 select * from tick(:limit);
 
--- name: tick_item
--- moves
+-- name: tick_item :moves
 select * from tick_item(:kind, :id);
 
--- name: tick_items
--- moves
+-- name: tick_items :moves
 select * from tick_items(:kind, :ids);
 
 -- name: refresh_statistics
@@ -27,10 +24,9 @@ select extract(epoch from min(wake_at) - clock_timestamp())::double precision as
 delete from parked where until < clock_timestamp() - interval '10 minutes';
 
 -- name: parked_count
--- not null: n
 -- Items whose due transition fails, and tickets whose rules ran out of time.
 select ((select count(*) from parked where until > clock_timestamp())
-      + (select count(*) from item where rules_due_at > clock_timestamp() and ended_at is null))::integer as n;
+      + (select count(*) from item where rules_due_at > clock_timestamp() and ended_at is null))::integer as "n!";
 
 -- name: beat
 insert into node (id, url, role, follows) values (:id, :url?, :role, :follows)
@@ -67,8 +63,7 @@ select n.seq, n.at, n.kind, n.item_id, n.queue, n.person, n.type, n.data
  order by n.seq limit 1000;
 
 -- name: last_notice
--- not null: seq
-select coalesce(max(seq), 0)::bigint as seq from notice;
+select coalesce(max(seq), 0)::bigint as "seq!" from notice;
 
 -- name: forget_notices
 delete from notice where at < (select clock_timestamp()) - interval '10 minutes';
@@ -129,9 +124,8 @@ on conflict (kind, queue, what) do update set n = s.n + excluded.n;
 insert into operator_command (key, kind, item_id) values (:key, :kind, :id) on conflict do nothing returning key;
 
 -- name: read_item
--- not null: now, epoch
 -- `parked_until`: nothing is done for it before that, whatever its wake time.
-select i.*, p.until as parked_until, clock_timestamp() as now, current_epoch() as epoch
+select i.*, p.until as parked_until, clock_timestamp() as "now!", current_epoch() as "epoch!"
   from item i left join parked p on p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp()
  where i.kind = :kind and i.id = :id;
 

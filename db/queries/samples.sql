@@ -1,8 +1,7 @@
 -- Figures over time. They run on the lists' connections.
 
 -- name: sample_queues
--- not null: n
-select sample_queues(:limit) as n;
+select sample_queues(:limit) as "n!";
 
 -- name: queue_samples
 -- Counts of a queue (:queue empty: of all queues of the kind) at the end of each step, and before the first: each is

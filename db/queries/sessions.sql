@@ -2,11 +2,10 @@
 
 -- name: add_session
 -- No row: the key has ended meanwhile.
--- not null: seconds
 insert into session (hash, key_id, expires_at)
 select :hash, k.id, least(clock_timestamp() + make_interval(secs => :seconds), k.expires_at) from api_key k
  where k.id = :keyId and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
-returning expires_at, extract(epoch from expires_at - clock_timestamp())::double precision as seconds;
+returning expires_at, extract(epoch from expires_at - clock_timestamp())::double precision as "seconds!";
 
 -- name: get_session
 select key_id, expires_at from session where hash = :hash and expires_at > clock_timestamp();

@@ -1,19 +1,15 @@
 -- Tickets of the same subject (db/functions/subjects.sql).
 
 -- name: lock_subjects
--- not null: locked
-select lock_subjects(:ids) is not null as locked;
+select lock_subjects(:ids) is not null as "locked!";
 
--- name: sync_subjects
--- moves
+-- name: sync_subjects :moves
 select {published}, settled_token from sync_subjects(:ids);
 
 -- name: count_synced
--- not null: n
-select count(*)::integer as n from item where subject = :subject and synced_with = :id;
+select count(*)::integer as "n!" from item where subject = :subject and synced_with = :id;
 
 -- name: subject_context
--- not null: open, decided, last
 -- What is known of a ticket's subject beside it, in these queues or in all, from the thousand latest others (S4.9). A
 -- second look is shown nothing of what it is about and of its other looks, and nobody what may tell gold: copies of
 -- others, and looks that were drawn of their own decisions.
@@ -27,10 +23,10 @@ with other as materialized (
      and (o.look #>> '{of,id}' = i.look #>> '{of,id}') is not true and is_own_draw(o.look, i.names) is not true
      and (not is_gold(o.look) or i.names && array[o.holder, o.ended_by])
    order by o.created_at desc, o.seq desc limit 1000)
-select count(*) filter (where ended_at is null)::integer as open,
-       count(*) filter (where state = 'settled')::integer as decided,
+select count(*) filter (where ended_at is null)::integer as "open!",
+       count(*) filter (where state = 'settled')::integer as "decided!",
        (select coalesce(json_agg(json_build_object('decision', result, 'at', ended_at)), '[]') from (
-          select result, ended_at from other where state = 'settled' order by ended_at desc limit 5) s) as last
+          select result, ended_at from other where state = 'settled' order by ended_at desc limit 5) s) as "last!"
   from other;
 
 -- name: open_of_subject

@@ -20,9 +20,8 @@ returning *;
 select * from suggestion where item_id = :id and model = :model;
 
 -- name: assist_modes
--- not null: mode
 -- Queues in which models have a part.
-select name, assist ->> 'mode' as mode from queue where kind = 'ticket' and assist is not null;
+select name, assist ->> 'mode' as "mode!" from queue where kind = 'ticket' and assist is not null;
 
 -- name: deciding_suggestions
 -- Which suggestions decide these tickets now; with a form where they were checked against another one, or none.
@@ -33,8 +32,7 @@ select s.*, q.settings_version, case when s.form_version is distinct from q.sett
 -- Whether a suggestion fits a newer form; one that doesn't decides nothing.
 update suggestion set form_version = :formVersion, decides = :fits where item_id = :id and model = :model and decides;
 
--- name: decide_suggested
--- moves
+-- name: decide_suggested :moves
 select {shown_ticket} from decide_suggested(:ids, :tokens);
 
 -- name: suggested_tickets
@@ -53,8 +51,8 @@ with found as materialized (
 select distinct item_id as id from found where not over;
 
 -- name: show_suggestions
--- not null: id, model, confidence
-select * from show_suggestions(:ids, :persons);
+select id as "id!", model as "model!", decision, confidence as "confidence!", reasons
+  from show_suggestions(:ids, :persons);
 
 -- name: unsuggested
 -- bytes: body

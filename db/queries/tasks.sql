@@ -12,15 +12,13 @@ select * from task_template where id = :id;
 select * from change_template(:id, :name?, :params?::json);
 
 -- name: template_version
--- not null: version, params
 -- The parameters that a template had in a version; null: as it is.
-select coalesce(v.version, t.version) as version, coalesce(v.params, t.params) as params
+select coalesce(v.version, t.version) as "version!", coalesce(v.params, t.params) as "params!"
   from task_template t left join task_template_version v on v.template_id = t.id and v.version = :version?::integer
  where t.id = :id;
 
 -- name: delete_template
--- not null: outcome
-select delete_template(:id) as outcome;
+select delete_template(:id) as "outcome!";
 
 -- name: list_templates
 -- bytes: params
@@ -44,8 +42,7 @@ select s.person, :id, s.given_as, pg_current_xact_id()
 delete from member where group_id = :id and person = any (:persons::text[]);
 
 -- name: get_group
--- not null: members
-select g.*, array(select m.given_as from member m where m.group_id = g.id order by m.person) as members
+select g.*, array(select m.given_as from member m where m.group_id = g.id order by m.person) as "members!"
   from task_group g where g.id = :id;
 
 -- name: count_members
@@ -57,26 +54,18 @@ update task_group g set size = (select count(*) from member m where m.group_id =
 select * from task_group where :before?::bigint is null or seq < :before order by seq desc limit :limit;
 
 -- name: is_zone
--- not null: known
-select is_zone(:name) as known;
+select is_zone(:name) as "known!";
 
--- name: add_task
--- moves
--- not null: outcome
-select r.outcome, (r.item).* from add_task(:task::json, :maxRotations, :actor) r;
+-- name: add_task :moves
+select r.outcome as "outcome!", (r.item).* from add_task(:task::json, :maxRotations, :actor) r;
 
--- name: change_task
--- moves
--- not null: outcome
-select r.outcome, (r.item).* from change_task(:id, :task::json, :revision, :maxRotations, :actor) r;
+-- name: change_task :moves
+select r.outcome as "outcome!", (r.item).* from change_task(:id, :task::json, :revision, :maxRotations, :actor) r;
 
--- name: delete_task
--- moves
--- not null: outcome
-select r.outcome, (r.item).* from delete_task(:id, :reason?, :actor) r;
+-- name: delete_task :moves
+select r.outcome as "outcome!", (r.item).* from delete_task(:id, :reason?, :actor) r;
 
--- name: cancel_occurrence
--- moves
+-- name: cancel_occurrence :moves
 select * from cancel_occurrence(:id, :reason, :actor);
 
 -- name: get_task
@@ -100,8 +89,7 @@ select t.* from (
  order by t.start_time, t.seq limit :limit;
 
 -- name: has_group
--- not null: known
-select exists (select from task_group where id = :id) as known;
+select exists (select from task_group where id = :id) as "known!";
 
 -- name: task_occurrences
 -- not null: at, made, dispatch_times, live, completed, returned
@@ -136,45 +124,38 @@ select s.at, s.at <= t.made_until as made, i.state, i.capacity, t.dispatch_times
  where t.id = :id
  order by s.at limit :limit;
 
--- name: next_tasks
--- moves
+-- name: next_tasks :moves
 select r.person, r.outcome, r.log_id, r.given, (r.item).* from next_tasks(:pulls::json) r;
 
 -- name: explain_user
--- not null: reasons
-select task_prospect(:person, '{}', true, clock_timestamp()) -> 'reasons' as reasons;
+select task_prospect(:person, '{}', true, clock_timestamp()) -> 'reasons' as "reasons!";
 
 -- name: explain_task
--- not null: why, ahead
-select * from explain_task(:id, :person);
+select why as "why!", state, ahead as "ahead!" from explain_task(:id, :person);
 
 -- name: was_dispatched
 -- Whether this user was ever given an occurrence of the task.
 select from lease where kind = 'task' and slot = :person and item_id > :id || '/' and item_id < :id || '0' limit 1;
 
--- name: complete_tasks
--- moves
+-- name: complete_tasks :moves
 select r.token, r.outcome, r.completed_at, r.current, (r.item).* from complete_tasks(:completions::json) r;
 
 -- name: given_after
--- not null: open
 -- Whether what a client was given first after this dispatch is unfinished; no row: it was given nothing.
-select coalesce(l.ended_at is null and coalesce(l.expires_at > clock_timestamp(), true), false) as open
+select coalesce(l.ended_at is null and coalesce(l.expires_at > clock_timestamp(), true), false) as "open!"
   from lease o cross join given_after(o.slot, o.granted_at) g left join lease l on l.token = g
  where o.token = :token;
 
--- name: release_task
--- moves
--- not null: outcome
-select r.outcome, r.log_id, r.released_at, r.current, (r.item).*
+-- name: release_task :moves
+select r.outcome as "outcome!", r.log_id, r.released_at, r.current, (r.item).*
   from release_task(:person, :token?, :comment?, :actor) r;
 
 -- name: dispatch_log
--- not null: micros, data
 -- Oldest first: of all, of one user or of one task. (:afterMicros, :afterItem, :afterSeq) is the position of the last
 -- line of the page before.
 -- bytes: data
-select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::bigint as micros, e.data from event e
+select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::bigint as "micros!", e.data as "data!"
+  from event e
  where e.kind = 'task' and e.type in ('dispatched', 'completed', 'returned')
    and (:person?::text is null or e.data ->> 'person' = :person)
    and (:taskId?::text is null or e.item_id > :taskId || '/' and e.item_id < :taskId || '0')
@@ -184,10 +165,9 @@ select e.item_id, e.seq, e.type, e.at, (extract(epoch from e.at) * 1000000)::big
  order by e.at, e.item_id, e.seq limit :limit;
 
 -- name: completions_of
--- not null: uid, logId, completedAt
 -- The newest hundred completions of an occurrence, oldest first; only the last one has its result, which bounds the
 -- message.
-select e.data ->> 'uid' as uid, e.data ->> 'logId' as "logId", iso_time(e.at) as "completedAt",
+select e.data ->> 'uid' as "uid!", e.data ->> 'logId' as "logId!", iso_time(e.at) as "completedAt!",
        case when e.newest = 1 then e.data -> 'result' end as result
   from (select c.*, row_number() over (order by c.seq desc) as newest from event c
          where c.kind = 'task' and c.item_id = :id and c.type = 'completed' order by c.seq desc limit 100) e

@@ -18,35 +18,30 @@ update queue
  where kind = 'job' and name = :topic returning *;
 
 -- name: push_topics
--- not null: push
-select name, push from queue where kind = 'job' and push is not null;
+select name, push as "push!" from queue where kind = 'job' and push is not null;
 
 -- name: topic_counts
--- not null: queue, what, n
 -- Of one topic, or of each (:topic null): how many jobs per state, and how often a reservation ran out.
-select queue, what, sum(n)::bigint as n from tally
+select queue as "queue!", what as "what!", sum(n)::bigint as "n!" from tally
  where kind = 'job' and (:topic?::text is null or queue = :topic)
  group by queue, what having sum(n) <> 0;
 
 -- name: urgent_jobs
--- not null: n
 -- Ready jobs with a priority below 1024, as beanstalkd counts them, of one topic or of all.
-select count(*)::integer as n from item
+select count(*)::integer as "n!" from item
  where kind = 'job' and (:topic?::text is null or queue = :topic) and state = 'ready' and requires_key = ''
    and rank < 1024;
 
 -- name: topic_pause
--- not null: left
 -- How long a topic is paused in all, and what is left of it, in seconds. No row: it is not paused.
-select pause_seconds as seconds, extract(epoch from paused_until - clock_timestamp())::double precision as left
+select pause_seconds as seconds, extract(epoch from paused_until - clock_timestamp())::double precision as "left!"
   from queue where kind = 'job' and name = :topic and paused_until > clock_timestamp();
 
 -- name: open_tube
--- not null: any
 -- Whether a topic has open jobs. A tube without any that no connection uses or watches has ceased to be, and its pause
 -- with it.
 with jobs as materialized (
-  select coalesce(sum(n), 0) > 0 as any from tally
+  select coalesce(sum(n), 0) > 0 as "any!" from tally
    where kind = 'job' and queue = :topic and what in ('ready', 'delayed', 'held', 'buried')
 ), ended as (
   update queue set paused_until = null, pause_seconds = 0 from jobs

@@ -11,13 +11,12 @@ on conflict (workflow_id) do update set answered = w.answered
 returning workflow_id;
 
 -- name: due_waits
--- not null: known
 -- Workflows to signal, and again in ten seconds, until they have answered. `known`: one that is not found never comes.
 with due as materialized (
   select workflow_id from wait where wake_at <= clock_timestamp() order by wake_at limit :limit for update skip locked)
 update wait w set wake_at = clock_timestamp() + interval '10 seconds'
   from due d where w.workflow_id = d.workflow_id
-returning w.workflow_id, w.answered or w.created_at < clock_timestamp() - interval '1 day' as known;
+returning w.workflow_id, w.answered or w.created_at < clock_timestamp() - interval '1 day' as "known!";
 
 -- name: answer_wait
 update wait set answered = true where workflow_id = :workflowId;
@@ -26,6 +25,5 @@ update wait set answered = true where workflow_id = :workflowId;
 delete from wait where workflow_id = :workflowId;
 
 -- name: run_state
--- not null: state
 -- How a run of a job ended that is not the newest.
-select r.record ->> 'state' as state from job_run r where r.id = :id and r.run = :run;
+select r.record ->> 'state' as "state!" from job_run r where r.id = :id and r.run = :run;

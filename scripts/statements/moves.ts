@@ -30,7 +30,7 @@ export function wrongMarks(statements: Iterable<Statement>, functions: Map<strin
   return [...statements].flatMap((s) => {
     if (moves(s.text) === s.moves) return [];
     return s.moves
-      ? [`${s.name} changes no item or review: take its "-- moves" away`]
-      : [`${s.name} changes items or reviews: add the line "-- moves"`];
+      ? [`${s.name} changes no item or review: take its mark :moves away`]
+      : [`${s.name} changes items or reviews: mark it :moves`];
   });
 }

@@ -58,7 +58,8 @@ export class Types {
   async statement(s: Statement): Promise<string> {
     const { parameters, columns } = await this.#catalog.describe(s);
     const missing = s.notNull.filter((name) => !columns.some((c) => c.name === name));
-    if (missing.length > 0) throw new Error(`${s.name} has no column ${missing.join(', ')}, named by "-- not null"`);
+    if (missing.length > 0)
+      throw new Error(`${s.name} has no column ${missing.join(', ')}, which it says is never null`);
     const params = this.#params(s, parameters);
     return `{ params: ${params}; row: ${this.#row(s, columns)}${s.moves ? `; moves: ${s.unseen ? "'unseen'" : 'true'}` : ''} }`;
   }

@@ -9,7 +9,7 @@ import { testStores } from '../support/system.ts';
 
 const { databaseUrl: url } = await testStores();
 const client = await connected(url);
-const one = (text: string) => readStatements([`-- name: it\n${text}`])[0]!;
+const one = (text: string, marks = '') => readStatements([`-- name: it ${marks}\n${text}`])[0]!;
 
 describe('A statement as it is written', () => {
   test('has its parameters numbered by their first appearance, each once', () => {
@@ -42,16 +42,17 @@ describe('A statement as it is written', () => {
 
   test('may leave parameters out, send JSON and carry marks', () => {
     const it = one(
-      '-- moves\n-- not null: n, state\nselect :a?::text is null or x = :a, :b::json, :c?::jsonb, :d::json[]',
+      '-- not null: state\nselect :a?::text is null or x = :a as "n!", :b::json, :c?::jsonb, :d::json[]',
+      ':moves',
     );
-    expect(it.text).toContain('select $1::text is null or x = $1, $2::json, $3::jsonb, $4::json[]');
+    expect(it.text).toContain('select $1::text is null or x = $1 as "n", $2::json, $3::jsonb, $4::json[]');
     expect(it.parameters).toEqual([
       { name: 'a', optional: true, json: false },
       { name: 'b', optional: false, json: true },
       { name: 'c', optional: true, json: true },
       { name: 'd', optional: false, json: false },
     ]);
-    expect(it).toMatchObject({ moves: true, notNull: ['n', 'state'] });
+    expect(it).toMatchObject({ moves: true, notNull: ['state', 'n'] });
   });
 });
 
@@ -113,21 +114,21 @@ describe('Against a fresh database', () => {
   });
 
   test('what changes items or reviews must be marked, also through a function, and nothing else', async () => {
-    const types = (text: string) => statementsText(client, [one(text)], new Set());
+    const types = (text: string, marks?: string) => statementsText(client, [one(text, marks)], new Set());
     await expect(types('delete from item where id = :id')).rejects.toThrow('it changes items or reviews');
     await expect(types('select * from tick(:limit)')).rejects.toThrow('it changes items or reviews');
     await expect(types('select * from put_review(:a, :b, :c, :d, :e)')).rejects.toThrow('it changes items or reviews');
-    await expect(types('-- moves\nselect * from item')).rejects.toThrow('it changes no item or review');
+    await expect(types('select * from item', ':moves')).rejects.toThrow('it changes no item or review');
   });
 
   test('types are those of the database', async () => {
-    const types = async (text: string) =>
-      /^ {2}it: (.*);$/m.exec(await statementsText(client, [one(text)], new Set()))?.[1];
+    const types = async (text: string, marks?: string) =>
+      /^ {2}it: (.*);$/m.exec(await statementsText(client, [one(text, marks)], new Set()))?.[1];
     expect(await types('select * from queue where kind = :kind')).toBe('{ params: { kind: string }; row: QueueRow }');
-    expect(await types('-- moves\nselect * from tick(:limit)')).toBe(
+    expect(await types('select * from tick(:limit)', ':moves')).toBe(
       '{ params: { limit: number }; row: ItemRow; moves: true }',
     );
-    expect(await types('-- not null: n\nselect count(*) as n, max(seq) as m, cron from schedule group by cron')).toBe(
+    expect(await types('select count(*) as "n!", max(seq) as m, cron from schedule group by cron')).toBe(
       '{ params: {}; row: { n: number; m: number | null; cron: string | null } }',
     );
     expect(await types('select d.n from queue q left join delivery d on d.queue = q.name')).toBe(
