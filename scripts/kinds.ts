@@ -19,12 +19,16 @@ const leasedByOne = all.filter(([, { leased }]) => leased === 'one');
 const COMMON = 'advance_items';
 const ownClocks = all.filter(([, { clock }]) => clock !== COMMON);
 
-/** Of all kinds: what it was, the event, what it is then. */
+/** Of all kinds the events by what an item was before and is then. One that is added has no state before. */
 function transitions(): string {
-  const moves = KINDS.flatMap((kind) =>
-    transitionsOf(kind).map(({ from, event, to }) => `"${kind} ${from} ${event} ${to}": 0`),
-  );
-  return moves.join(', ').replaceAll(/(.{60,}?,) /g, '$1\n    ');
+  const events = new Map<string, string[]>();
+  for (const kind of KINDS)
+    for (const { from, event, to } of transitionsOf(kind)) {
+      const key = `${kind} ${from} ${to}`;
+      if (from !== 'none') events.set(key, [...(events.get(key) ?? []), event]);
+    }
+  const entries = [...events].map(([key, names]) => `"${key}": ${JSON.stringify(names).replaceAll(',', ', ')}`);
+  return entries.join(', ').replaceAll(/(.{1,110},) /g, '$1\n    ');
 }
 
 function kindsSql(): string {
@@ -57,9 +61,9 @@ $$;
 -- Whether an item in this state may have this event, and then be in that state.
 create or replace function is_transition(p_kind text, p_was text, p_event text, p_is text) returns boolean
 language sql immutable parallel safe as $$
-  select '{
+  select coalesce('{
     ${transitions()}
-  }'::jsonb ? (p_kind || ' ' || p_was || ' ' || p_event || ' ' || p_is)
+  }'::jsonb -> (p_kind || ' ' || p_was || ' ' || p_is) ? p_event, false)
 $$;
 
 -- What becomes of an item whose last attempt ran out.
