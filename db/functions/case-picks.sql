@@ -116,27 +116,19 @@ end $$;
 create or replace function next_cases(c court, j juror_seen, p_shown text[], p_held text[], p_now timestamptz)
 returns text[] language plpgsql stable set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off as $$
 declare
-  v_from bigint := case when c.random_start then (random() * 4503599627370496)::bigint else -9223372036854775808 end;
+  v_first constant bigint := -9223372036854775808;
+  v_from bigint := case when c.random_start then (random() * 4503599627370496)::bigint else v_first end;
 begin
   return array(
-    (select i.id from item i join case_file f on f.id = i.id
-      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.capacity > 0 and f.gold is null
-        and i.rank >= v_from and i.capacity > cardinality(array_positions(p_held, i.id))
-        and (i.deadline_at is null or i.deadline_at > p_now)
-        and i.id <> all (p_shown) and not j.persons && i.skipped
-        and not f.party_ids && j.ids and not j.persons && f.party_persons
-        and not exists (
-          select from vote v where v.case_id = i.id and (v.person = any (j.persons) or v.juror = any (j.ids)))
-      order by i.rank, i.seq limit 8)
-    union all
-    (select i.id from item i join case_file f on f.id = i.id
-      where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.capacity > 0 and f.gold is null
-        and i.rank < v_from and i.capacity > cardinality(array_positions(p_held, i.id))
-        and (i.deadline_at is null or i.deadline_at > p_now)
-        and i.id <> all (p_shown) and not j.persons && i.skipped
-        and not f.party_ids && j.ids and not j.persons && f.party_persons
-        and not exists (
-          select from vote v where v.case_id = i.id and (v.person = any (j.persons) or v.juror = any (j.ids)))
-      order by i.rank, i.seq limit 8)
-    limit 8);
+    select n.id from (values (v_from, 9223372036854775807), (v_first, v_from)) as r (low, high) cross join lateral (
+      select i.id from item i join case_file f on f.id = i.id
+       where i.kind = 'case' and i.queue = c.name and i.state = 'ready' and i.capacity > 0 and f.gold is null
+         and i.rank >= r.low and i.rank < r.high and i.capacity > cardinality(array_positions(p_held, i.id))
+         and (i.deadline_at is null or i.deadline_at > p_now)
+         and i.id <> all (p_shown) and not j.persons && i.skipped
+         and not f.party_ids && j.ids and not j.persons && f.party_persons
+         and not exists (
+           select from vote v where v.case_id = i.id and (v.person = any (j.persons) or v.juror = any (j.ids)))
+       order by i.rank, i.seq limit 8) n
+     limit 8);
 end $$;

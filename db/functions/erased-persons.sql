@@ -35,14 +35,6 @@ language sql immutable as $$
          (14, 'suggestion', '{shown_to}'), (15, 'saved_view', '{owner, filter}')
 $$;
 
--- Asks for the erasure of a person. Of several calls the first makes it, and the others are answered the same one.
-create or replace function add_person_erasure(
-  p_id text, p_person text, p_stands_for text, p_reason text, p_actor text
-) returns setof erasure language sql as $$
-  insert into erasure (id, person, stands_for, reason, actor) values (p_id, p_person, p_stands_for, p_reason, p_actor)
-  on conflict (person) where person is not null do update set person = excluded.person returning *
-$$;
-
 -- A step of a person's erasure: what they hold ends and what is theirs alone goes; then each table is gone through,
 -- some blocks at a time. A pass that has found the name is followed by another, because rows move, and transactions
 -- that were under way may have written it.

@@ -199,9 +199,3 @@ begin
     return next i;
   end loop;
 end $$;
-
--- The setting of a queue that hands out no more gold, while copies are open.
-create or replace function gold_of_open(p_queue text) returns jsonb language sql stable as $$
-  select '{"share": 0, "idPrefix": null}'::jsonb
-   where exists (select from gold_copy where queue = p_queue and outcome is null)
-$$;

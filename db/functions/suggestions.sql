@@ -100,26 +100,6 @@ create or replace function automation_of(i item) returns text language sql stabl
               then 'partial' end
 $$;
 
--- What is shown of these tickets: of each that is open, in a queue in mode suggest, the suggestion with most
--- confidence, then the oldest; none of a second look. It is noted to whom it was shown.
--- p_persons  who each is shown to; null: nobody who decides it
-create or replace function show_suggestions(p_ids text[], p_persons text[])
-returns table (id text, model text, decision json, confidence double precision, reasons json) language sql as $$
-  with best as materialized (
-    select distinct on (i.id) i.id, p.person, s.item_id, s.model, s.decision, s.confidence, s.reasons
-      from unnest(p_ids, p_persons) as p (id, person)
-      join item i on i.kind = 'ticket' and i.id = p.id and i.ended_at is null
-       and (i.look is null or is_gold(i.look))
-      join queue q on q.kind = i.kind and q.name = i.queue and q.assist ->> 'mode' = 'suggest'
-      join suggestion s on s.item_id = suggested_as(i) and (s.queue = i.queue or is_gold(i.look))
-       and s.content_version is not distinct from i.content_version
-     order by i.id, s.confidence desc, s.seq
-  ), noted as (
-    update suggestion s set shown_to = s.shown_to || b.person from best b
-     where s.item_id = b.item_id and s.model = b.model and not b.person = any (s.shown_to))
-  select id, model, decision, confidence, reasons from best
-$$;
-
 -- Of what models said of these tickets nothing is left but when, how sure they were, and who was shown it.
 create or replace function erase_suggestions(p_ids text[]) returns void language plpgsql as $$
 begin

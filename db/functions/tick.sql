@@ -182,16 +182,6 @@ begin
   return query select * from advance_apart(array_fill(p_kind, array[cardinality(p_ids)]), p_ids);
 end $$;
 
--- The same for one item, when its workflow's durable timer fires. A parked item waits for its minute: its failure is
--- published, and would make its workflow come again at once.
-create or replace function tick_item(p_kind text, p_id text) returns setof item language plpgsql as $$
-begin
-  if exists (select from parked where kind = p_kind and item_id = p_id and until > clock_timestamp()) then
-    return;
-  end if;
-  return query select * from tick_items(p_kind, array[p_id]);
-end $$;
-
 -- Updates items that were due without anything to do: their wake time comes from settings that they no longer have. It
 -- is computed again, so that they do not stay first in the order of wake times; an item that is due even then is
 -- parked.

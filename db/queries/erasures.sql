@@ -10,7 +10,9 @@ select * from erasure where id = :id;
 select * from erasure_step();
 
 -- name: add_person_erasure
-select * from add_person_erasure(:id, :person, :standsFor, :reason, :actor);
+-- Of several calls the first makes it, and the others are answered the same one.
+insert into erasure (id, person, stands_for, reason, actor) values (:id, :person, :standsFor, :reason, :actor)
+on conflict (person) where person is not null do update set person = excluded.person returning *;
 
 -- name: forget_names
 select forget_names();

@@ -26,8 +26,12 @@ rules, sync, second, gold, service_seconds, lease, registered, category_from, de
 insert into queue as q (kind, name, {queue_settings}, assist)
 values (:kind, :name, :leaseSeconds, :levelSeconds?, :escalations::jsonb, :reclaimedFirst, :maxHeld,
         :maxAttempts?, :deadlineSeconds?, :callback?::jsonb, :form?::json, :rules::jsonb, :sync?,
-        :second?::jsonb, coalesce(:gold?::jsonb, gold_of_open(:name)), :serviceSeconds?, coalesce(:lease?, 'fixed'),
-        coalesce(:registered?::boolean, false), :categoryFrom?, :desk?::jsonb, :assist?::jsonb)
+        :second?::jsonb,
+        -- while copies are open, the queue goes on with gold of which it hands out no more
+        coalesce(:gold?::jsonb, (select '{"share": 0, "idPrefix": null}'::jsonb where exists (
+          select from gold_copy where queue = :name and outcome is null))),
+        :serviceSeconds?, coalesce(:lease?, 'fixed'), coalesce(:registered?::boolean, false), :categoryFrom?,
+        :desk?::jsonb, :assist?::jsonb)
 on conflict (kind, name) do update
    set ({queue_settings}) = ({excluded.queue_settings}),
        adaptive_seconds = case when (q.lease, q.lease_seconds) = (excluded.lease, excluded.lease_seconds)

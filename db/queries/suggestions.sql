@@ -51,8 +51,21 @@ with found as materialized (
 select distinct item_id as id from found where not over;
 
 -- name: show_suggestions
-select id as "id!", model as "model!", decision, confidence as "confidence!", reasons
-  from show_suggestions(:ids, :persons);
+-- What is shown of these tickets: of each that is open, in a queue in mode suggest, the suggestion with most
+-- confidence, then the oldest; none of a second look. It is noted to whom it was shown.
+-- :persons  who each is shown to; null: nobody who decides it
+with best as materialized (
+  select distinct on (i.id) i.id, p.person, s.item_id, s.model, s.decision, s.confidence, s.reasons
+    from unnest(:ids::text[], :persons::text[]) as p (id, person)
+    join item i on i.kind = 'ticket' and i.id = p.id and i.ended_at is null and (i.look is null or is_gold(i.look))
+    join queue q on q.kind = i.kind and q.name = i.queue and q.assist ->> 'mode' = 'suggest'
+    join suggestion s on s.item_id = suggested_as(i) and (s.queue = i.queue or is_gold(i.look))
+     and s.content_version is not distinct from i.content_version
+   order by i.id, s.confidence desc, s.seq
+), noted as (
+  update suggestion s set shown_to = s.shown_to || b.person from best b
+   where s.item_id = b.item_id and s.model = b.model and not b.person = any (s.shown_to))
+select id, model, decision, confidence, reasons from best;
 
 -- name: unsuggested
 -- bytes: body

@@ -88,7 +88,7 @@ describe('a scenario for each kind', () => {
     await configure(api, 'short', { maxAttempts: 1, serviceSeconds: 50, escalations });
     for (const id of ['dead', 'late', 'void']) await add(api, 'short', { id, createdAt: inMs(-100_000) });
     const { id } = await claimOne(api, 'short', 'anna');
-    await sql(`select tick_item('ticket', id) from item where queue = 'short' and state = 'held'`);
+    await sql(`select tick_items('ticket', array[id]) from item where queue = 'short' and state = 'held'`);
     await due('ticket', id, 'lease');
     const left = ['dead', 'late', 'void'].filter((other) => other !== id);
     await due('ticket', left[0] ?? '', 'deadline');

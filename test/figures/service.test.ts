@@ -90,7 +90,7 @@ test('S0.5 a second look counts as any ticket, gold does not', async () => {
   await sql(`update item set overdue_at = now(), first_available_at = now() - interval '61 s' where id = $1`, [
     look.id,
   ]);
-  await sql(`select tick_item('ticket', $1)`, [look.id]);
+  await sql(`select tick_items('ticket', array[$1])`, [look.id]);
   expect(await overdue(look.id)).toHaveLength(1);
   expect(await service('looked')).toMatchObject({ tickets: 1, overdue: 1 });
   await tickets.decide(look);

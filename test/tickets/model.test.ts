@@ -203,7 +203,7 @@ const expires = about('expire', fc.constant(null), async (model, real, t) => {
   const id = real.prefix + t.id;
   const now = 'expires_at = clock_timestamp(), wake_at = clock_timestamp()';
   await sql(`update item set ${now} where id = $1 and state = 'held'`, [id]);
-  await sql(`select tick_item('ticket', $1)`, [id]);
+  await sql(`select tick_items('ticket', array[$1])`, [id]);
   model.expire(t);
 });
 

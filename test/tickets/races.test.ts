@@ -157,7 +157,7 @@ test('S0.6 a lease that begins behind a wait begins after the end of the one bef
   await eventually(async () => Date.now() > Date.parse(first.lease.expiresAt) + 20);
   const again = () => system.api.tickets.claimOne('wait', 'ben');
   const second = await behind(still.databaseUrl, ['lock table queue in access exclusive mode'], again, [
-    ["select tick_item('ticket', 'wait')"],
+    ["select tick_items('ticket', array['wait'])"],
   ]);
   expect(second.attempts).toBe(2);
   const leases = await system.sql<{ granted_at: Date; ended_at: Date | null }>(
