@@ -16,7 +16,7 @@ import { databaseFailure, needFolder } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { createRuntime, type Runtime } from '../runtime/runtime.ts';
 import { startTracing } from '../runtime/tracing.ts';
-import { createContext, startServices } from '../services/services.ts';
+import { createContext, stopServices } from '../services/services.ts';
 import type { Context } from '../services/shared/context.ts';
 import { startWorker } from '../worker/worker.ts';
 import { keepRunning } from './servers/supervisor.ts';
@@ -91,7 +91,6 @@ export async function startCore({ role, config, stores, log, url }: CoreOptions)
     await close().catch(() => {});
     throw databaseFailure(error, { url: stores.databaseUrl, setting: 'DATABASE_URL' });
   });
-  const services = startServices(ctx);
   return {
     ...{ node, runtime, ctx },
     api: role === 'worker' ? null : apiOf(ctx, config, stores, temporal.namespace),
@@ -101,7 +100,7 @@ export async function startCore({ role, config, stores, log, url }: CoreOptions)
       for (const stream of [...openStreams]) stream.close();
     },
     async stop() {
-      await services.stop();
+      await stopServices(ctx);
       await close();
     },
   };

@@ -8,7 +8,7 @@ import type { Context, ServiceConfig } from './shared/context.ts';
 import { tendWords } from './tickets/lists.ts';
 import * as suggestions from './tickets/suggestions.ts';
 import * as erasures from './upkeep/erasures.ts';
-import { startReconciler } from './upkeep/reconciler.ts';
+import * as reconciler from './upkeep/reconciler.ts';
 import * as retention from './upkeep/retention.ts';
 import { applySettings } from './upkeep/settings.ts';
 
@@ -25,7 +25,11 @@ const CHORES = [
   samples.take,
   erasures.look,
   tendWords,
+  reconciler.look,
+  retention.look,
 ];
+/** What goes on by itself. */
+const WORKING = [reconciler, reconciler.passes, invitations, erasures, retention];
 
 /** Makes the context of a process, before its runtime is started. */
 export function createContext(runtime: Runtime, config: ServiceConfig): Context {
@@ -35,13 +39,5 @@ export function createContext(runtime: Runtime, config: ServiceConfig): Context 
   return ctx;
 }
 
-/** Starts the work that has a clock of its own. */
-export function startServices(ctx: Context): { stop(): Promise<void> } {
-  const reconciler = startReconciler(ctx);
-  retention.start(ctx);
-  return {
-    async stop() {
-      await Promise.all([reconciler.stop(), invitations.stop(ctx), erasures.stop(ctx), retention.stop(ctx)]);
-    },
-  };
-}
+/** Waits for what is under way, before the runtime stops. */
+export const stopServices = (ctx: Context) => Promise.all(WORKING.map((work) => work.stop(ctx)));

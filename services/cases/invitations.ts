@@ -2,10 +2,9 @@ import type { Change } from '../../contract/items.ts';
 import { only, type Receipt, type RowOf } from '../../db/pool.ts';
 import { isQuiet, kindOf } from '../../domain/kinds.ts';
 import { isItem } from '../../runtime/commits.ts';
-import { Repeating } from '../../runtime/repeating.ts';
 import { startDelivery } from '../deliveries/deliveries.ts';
 import { pagesOf } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { background, type Context, perContext } from '../shared/context.ts';
 import { isInvalidArgument } from '../shared/problems.ts';
 import { newToken } from '../shared/tokens.ts';
 import { movedCases } from './adding.ts';
@@ -23,18 +22,10 @@ const MOST_INVITED = 100;
 // Jurors who have become free are invited to cases that lack jurors, and the deliveries of invitations are started.
 // This work is recorded in rows, in the transaction that causes it, so that another process does it if this one dies.
 
-const states = perContext((ctx) => {
-  const lane = (work: (ctx: Context) => Promise<void>) =>
-    new Repeating(
-      () => work(ctx),
-      (error) => ctx.log.warn({ err: error.message }, 'invitations are delayed, trying again'),
-    );
-  return {
-    lanes: [lane(inviteFreed), lane(inviteForCourts), lane(startDeliveries)],
-    timer: undefined as NodeJS.Timeout | undefined,
-    stopped: false,
-  };
-});
+const LANES = [inviteFreed, inviteForCourts, startDeliveries].map((work) =>
+  background(work, 'invitations are delayed, trying again'),
+);
+const timers = perContext(() => ({ next: undefined as NodeJS.Timeout | undefined }));
 
 /** Looks for work where a commit changed a case. */
 export function follow(ctx: Context, changes: Change[]): void {
@@ -43,19 +34,15 @@ export function follow(ctx: Context, changes: Change[]): void {
 
 /** Looks for work soon; also a maintenance chore. Calls within 20 ms are combined, because most votes free no juror who is needed. */
 export function look(ctx: Context): void {
-  const state = states(ctx);
-  if (state.stopped) return;
-  state.timer ??= setTimeout(() => {
-    state.timer = undefined;
-    for (const lane of state.lanes) lane.run();
+  const timer = timers(ctx);
+  timer.next ??= setTimeout(() => {
+    timer.next = undefined;
+    for (const lane of LANES) lane.look(ctx);
   }, GATHER_MS).unref();
 }
 
 export async function stop(ctx: Context): Promise<void> {
-  const state = states(ctx);
-  state.stopped = true;
-  clearTimeout(state.timer);
-  await Promise.all(state.lanes.map((lane) => lane.stop()));
+  await Promise.all(LANES.map((lane) => lane.stop(ctx)));
 }
 
 /**
@@ -72,14 +59,14 @@ export async function invite({ db }: Context, id: string, receipt?: Receipt): Pr
 export const ofJuror = ({ db }: Context, juror: string, before: string | undefined, limit: number) =>
   db.lists.run('invitations', { juror, before, limit });
 
-async function inviteFreed(ctx: Context): Promise<void> {
+async function inviteFreed(ctx: Context, signal: AbortSignal): Promise<void> {
   const { db } = ctx;
   const moved = movedCases(({ id }: { id: string | null }) => id);
   for (;;) {
     const freed = await db.run('freed_jurors', { limit: BATCH });
     let busy = false;
     for (const { seq } of freed) {
-      if (states(ctx).stopped) return;
+      if (signal.aborted) return;
       const { id } = only(await db.move('invite_freed', { seq, token: newToken() }, { moved }));
       if (id === '') busy = true;
     }
@@ -89,32 +76,32 @@ async function inviteFreed(ctx: Context): Promise<void> {
 }
 
 /** Goes through the cases that lack jurors, in courts of which any juror may have become free. */
-async function inviteForCourts(ctx: Context): Promise<void> {
+async function inviteForCourts(ctx: Context, signal: AbortSignal): Promise<void> {
   const { db } = ctx;
   for (const { court, seq } of await db.run('take_freed_courts')) {
-    await inviteForCourt(ctx, court);
-    if (!states(ctx).stopped) await db.run('freed_court_done', { court, seq });
+    await inviteForCourt(ctx, court, signal);
+    if (!signal.aborted) await db.run('freed_court_done', { court, seq });
   }
 }
 
-async function inviteForCourt(ctx: Context, court: string): Promise<void> {
+async function inviteForCourt(ctx: Context, court: string, signal: AbortSignal): Promise<void> {
   const cases = pagesOf<RowOf<'inviting_cases'>>((last) =>
     ctx.db.run('inviting_cases', { court, afterRank: last?.rank, afterSeq: last?.seq, limit: BATCH }),
   );
   let fruitless = 0;
   for await (const batch of cases)
     for (const { id } of batch) {
-      if (fruitless === MAX_FRUITLESS || states(ctx).stopped) return;
+      if (fruitless === MAX_FRUITLESS || signal.aborted) return;
       fruitless = (await invite(ctx, id)) > 0 ? 0 : fruitless + 1;
     }
 }
 
 /** @throws Error while Temporal cannot be reached, or of a delivery that it rejects and that is tried again later */
-async function startDeliveries(ctx: Context): Promise<void> {
+async function startDeliveries(ctx: Context, signal: AbortSignal): Promise<void> {
   let rejected: unknown;
   for (;;) {
     const batch = await ctx.db.run('deliveries_to_start', { limit: STARTS_AT_ONCE });
-    if (batch.length === 0 || states(ctx).stopped) break;
+    if (batch.length === 0 || signal.aborted) break;
     const failures = (await Promise.all(batch.map((delivery) => startOne(ctx, delivery)))).filter(Boolean);
     const unreachable = failures.find((error) => !isInvalidArgument(error));
     if (unreachable) throw unreachable;

@@ -4,17 +4,10 @@ import type { NewErasure } from '../../contract/erasures.ts';
 import { only } from '../../db/pool.ts';
 import type { ErasureRow } from '../../db/statements.ts';
 import type { Config } from '../../runtime/config.ts';
-import { Repeating } from '../../runtime/repeating.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { background, type Context } from '../shared/context.ts';
 import { found } from '../shared/problems.ts';
 import { newId } from '../shared/tokens.ts';
 import { describeNamespace } from './reconciler.ts';
-
-const rounds = perContext((ctx) => {
-  const stopping = new AbortController();
-  const failed = (error: Error) => ctx.log.warn({ err: error.message }, 'an erasure failed, trying again');
-  return { stopping, steps: new Repeating(() => carryOut(ctx, stopping.signal), failed) };
-});
 
 /**
  * Asks for an erasure, which processes then carry out. Asked for again, it is the same one.
@@ -38,14 +31,8 @@ export async function add(
 export const find = async ({ db }: Pick<Context, 'db'>, id: string): Promise<ErasureRow> =>
   found(await db.run('get_erasure', { id }), `there is no erasure ${id}`);
 
-/** Carries out what has been asked for, in the background. */
-export const look = (ctx: Context): void => rounds(ctx).steps.run();
-
-/** Waits for the step that is under way. */
-export async function stop(ctx: Context): Promise<void> {
-  rounds(ctx).stopping.abort();
-  await rounds(ctx).steps.stop();
-}
+/** Carries out what has been asked for. A maintenance chore. */
+export const { look, stop } = background(carryOut, 'an erasure failed, trying again');
 
 /** Carries out all erasures step by step, each a transaction, and leaves half of the time to others. */
 export async function carryOut({ db }: Pick<Context, 'db'>, signal?: AbortSignal): Promise<void> {

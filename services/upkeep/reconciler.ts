@@ -4,10 +4,9 @@ import type { Driven } from '../../contract/snapshot.ts';
 import { type Db, only, type RowOf } from '../../db/pool.ts';
 import { startDelivery } from '../deliveries/deliveries.ts';
 import { syncSchedule } from '../jobs/schedules.ts';
-import type { Context } from '../shared/context.ts';
+import { background, type Context, perContext } from '../shared/context.ts';
 import { isInvalidArgument } from '../shared/problems.ts';
 
-const ROUND_MS = 5_000;
 const TIMEOUT_MS = 2_000;
 const BATCH = 1_000;
 /** Rows put back per second. */
@@ -18,45 +17,20 @@ const CROWDED_MS = 1_000;
 const CONTENDED_MS = 200;
 const RESYNC_BATCH = 50;
 
-/** The state of this process's rounds. */
-interface Rounds {
-  signal: AbortSignal;
-  /** Temporal's and PostgreSQL's stores at the last round. */
-  store?: string;
-  /** The pass over all rows that this process takes part in. */
-  walking?: Promise<void> | undefined;
-}
+/** Temporal's and PostgreSQL's stores at the last round. */
+const known = perContext(() => ({ store: undefined as string | undefined }));
 
 /**
- * Starts reconciliation, which brings Temporal to the state of PostgreSQL when one of their stores was lost, replaced
- * or restored: each 5 s it asks for Temporal's store, which is its only cost otherwise. For a store that this database
- * has not seen, and when PostgreSQL came back in an older state, all rows that need something in Temporal are put into
- * `unpublished` and `resync`, in batches that all processes share.
+ * Reconciliation, which brings Temporal to the state of PostgreSQL when one of their stores was lost, replaced or
+ * restored. A maintenance chore: each time it asks for Temporal's store, which is its only cost otherwise. For a store that
+ * this database has not seen, and when PostgreSQL came back in an older state, all rows that need something in Temporal are
+ * put into `unpublished` and `resync`, in batches that all processes share.
  */
-export function startReconciler(ctx: Context): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const rounds: Rounds = { signal: stopping.signal };
-  const running = run(ctx, rounds);
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-      await rounds.walking;
-    },
-  };
-}
+export const { look, stop } = background(round, 'reconciliation with Temporal failed, trying again');
+/** The pass over all rows goes on beside the rounds: with a million open items it takes hours. */
+export const passes = background(({ db }, signal) => walk(db, signal), 'rows could not be put back, trying again');
 
-async function run(ctx: Context, rounds: Rounds): Promise<void> {
-  const { signal } = rounds;
-  while (!signal.aborted) {
-    await round(ctx, rounds).catch((error: Error) =>
-      ctx.log.warn({ err: error.message }, 'reconciliation with Temporal failed, trying again'),
-    );
-    await sleep(ROUND_MS, undefined, { signal, ref: false }).catch(() => {});
-  }
-}
-
-async function round(ctx: Context, rounds: Rounds): Promise<void> {
+async function round(ctx: Context, signal: AbortSignal): Promise<void> {
   const { db, client, log } = ctx;
   const namespace = await storeOf(client);
   if (namespace === undefined) return;
@@ -64,20 +38,12 @@ async function round(ctx: Context, rounds: Rounds): Promise<void> {
   const store = `${namespace}/${timeline}`;
   await db.run('use_store', { node: ctx.node, store });
   // only when it changes under this process: two namespaces on one database must not take turns
-  const noticed = store === rounds.store ? undefined : (await db.run('notice_store', { store }))[0];
+  const noticed = store === known(ctx).store ? undefined : (await db.run('notice_store', { store }))[0];
   if (noticed && !noticed.first)
     log.warn({ store }, 'Temporal or PostgreSQL is not the store that it was: what needs a workflow is put back');
-  rounds.store = store;
-  // concurrently: with a million open items it takes hours
-  if (noticed || !done)
-    rounds.walking ??= walk(db, rounds.signal)
-      .catch((error: Error) => {
-        if (!rounds.signal.aborted) log.warn({ err: error.message }, 'rows could not be put back, trying again');
-      })
-      .finally(() => {
-        rounds.walking = undefined;
-      });
-  await resync(ctx, rounds.signal);
+  known(ctx).store = store;
+  if (noticed || !done) passes.look(ctx);
+  await resync(ctx, signal);
 }
 
 async function resync(ctx: Context, signal: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@ import { kindOf } from '../../domain/kinds.ts';
 import { kindsCleared, retentionOf } from '../../domain/retention.ts';
 import { FELT } from '../../runtime/followers/pace.ts';
 import { pagesOf } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { background, type Context, perContext } from '../shared/context.ts';
 import { writeArchive } from './archive.ts';
 
 /** Items that one statement finds and one transaction clears; reviews may have megabytes each. */
@@ -15,8 +15,6 @@ const REVIEWS = 10;
 const QUEUES = 1_000;
 /** Share of the time for clearing, by the slowdown of calls; the rest is left to calls that had to wait. */
 const SHARES = { alone: 0.9, unfelt: 0.5, felt: 0.2 };
-/** Delay after a start, and while another process leads. */
-const SOON_MS = 5_000;
 const EACH_MS = 60_000;
 
 /** Clears one group of finished items, such as the decided tickets of a queue. */
@@ -32,33 +30,23 @@ interface Walk {
   forget(ids: string[], seqs: number[] | null): Promise<{ n: number }[]>;
 }
 
-const states = perContext(() => ({
-  stopping: new AbortController(),
-  running: undefined as Promise<void> | undefined,
-}));
+const next = perContext(() => ({ dueAt: 0 }));
 
 /**
- * Starts retention (S4.10): clears items that ended longer ago than they are kept, after writing them to the archive,
- * if there is one. The process that follows the first part of the log does so. A crash between archive and clearing, or a
- * change of that process, may write the same items twice; nothing is cleared that was not written.
+ * Retention (S4.10): clears items that ended longer ago than they are kept, after writing them to the archive, if there
+ * is one. A maintenance chore, once a minute in the process that follows the first part of the log. A crash between archive
+ * and clearing, or a change of that process, may write the same items twice; nothing is cleared that was not written.
  */
-export function start(ctx: Context): void {
-  states(ctx).running = loop(ctx);
-}
-
-/** Waits for the batch that is being cleared. */
-export async function stop(ctx: Context): Promise<void> {
-  states(ctx).stopping.abort();
-  await states(ctx).running;
-}
+export const { look, stop } = background(clearDue, 'retention failed, trying again in a minute');
 
 /**
  * Clears all items that are due, in small transactions with pauses. An item that cannot be cleared is logged and skipped.
  * @param goesOn asked after each batch
  * @returns the number of items, reviews and tasks that were cleared
+ * @param signal ends pauses
  * @throws Error where the archive cannot be written; items that were cleared before stay cleared
  */
-export async function clear(ctx: Context, goesOn: () => boolean = () => true): Promise<number> {
+export async function clear(ctx: Context, goesOn = () => true, signal?: AbortSignal): Promise<number> {
   let cleared = 0;
   for await (const walk of walks(ctx)) {
     let began = performance.now();
@@ -69,7 +57,8 @@ export async function clear(ctx: Context, goesOn: () => boolean = () => true): P
         cleared += n;
         at += passed;
       }
-      await pause(ctx, (performance.now() - began) * (1 / shareOf(ctx) - 1));
+      const pauseMs = (performance.now() - began) * (1 / shareOf(ctx) - 1);
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       if (!goesOn()) return cleared;
       began = performance.now();
     }
@@ -77,20 +66,13 @@ export async function clear(ctx: Context, goesOn: () => boolean = () => true): P
   return cleared;
 }
 
-async function loop(ctx: Context): Promise<void> {
-  const { follower, log } = ctx;
-  const leads = () => !states(ctx).stopping.signal.aborted && (follower?.leads ?? false);
-  for (let ms = SOON_MS; await pause(ctx, ms); ) {
-    ms = SOON_MS;
-    if (!leads()) continue;
-    ms = EACH_MS;
-    try {
-      const n = await clear(ctx, leads);
-      if (n > 0) log.info({ n }, 'cleared what had been kept for its time');
-    } catch (error) {
-      log.warn({ err: (error as Error).message }, 'retention failed, trying again in a minute');
-    }
-  }
+async function clearDue(ctx: Context, signal: AbortSignal): Promise<void> {
+  const leads = () => !signal.aborted && (ctx.follower?.leads ?? false);
+  if (!leads() || performance.now() < next(ctx).dueAt) return;
+  const n = await clear(ctx, leads, signal).finally(() => {
+    next(ctx).dueAt = performance.now() + EACH_MS;
+  });
+  if (n > 0) ctx.log.info({ n }, 'cleared what had been kept for its time');
 }
 
 async function* walks(ctx: Context): AsyncGenerator<Walk> {
@@ -188,13 +170,6 @@ async function clearThese(ctx: Context, walk: Walk, ids: string[]): Promise<{ n:
 function shareOf({ load: { slowdown } }: Context): number {
   if (slowdown === undefined) return SHARES.alone;
   return slowdown > FELT ? SHARES.felt : SHARES.unfelt;
-}
-
-/** @returns false when this process is to stop */
-async function pause(ctx: Context, ms: number): Promise<boolean> {
-  const { signal } = states(ctx).stopping;
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
-  return !signal.aborted;
 }
 
 type Placed = RowOf<'finished_items'>;
