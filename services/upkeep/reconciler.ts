@@ -4,7 +4,8 @@ import type { Driven } from '../../contract/snapshot.ts';
 import { type Db, only, type RowOf } from '../../db/pool.ts';
 import { startDelivery } from '../deliveries/deliveries.ts';
 import { syncSchedule } from '../jobs/schedules.ts';
-import { background, type Context, perContext } from '../shared/context.ts';
+import { background } from '../shared/background.ts';
+import { type Context, perContext } from '../shared/context.ts';
 import { isInvalidArgument } from '../shared/problems.ts';
 
 const TIMEOUT_MS = 2_000;
