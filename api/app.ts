@@ -9,7 +9,7 @@ import { endpoints } from './endpoints.ts';
 import { framing, guardOf, type Route } from './frame.ts';
 import { mcpTransport } from './mcp/transport.ts';
 import { PathRouter } from './router.ts';
-import { signInPages } from './sessions/open-id.ts';
+import { signInPages } from './sessions/sessions.ts';
 
 const MCP = '/mcp';
 

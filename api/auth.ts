@@ -5,7 +5,7 @@ import * as keys from '../services/access/keys.ts';
 import * as sessions from '../services/access/sessions.ts';
 import type { Context } from '../services/shared/context.ts';
 import { invalid, Problem } from '../services/shared/problems.ts';
-import { CallRates } from './call-rates.ts';
+import { CallRates } from './attempts.ts';
 import { isOwnPage, type Sent } from './origins.ts';
 
 /** The caller of an endpoint. */

@@ -1,21 +1,22 @@
 import type { z } from '@hono/zod-openapi';
 import { isWorkflow, workflowOf } from '../contract/callbacks.ts';
 import { Page, pageOf } from '../contract/common.ts';
-import { Delivery, DeliveryNumber } from '../contract/deliveries.ts';
+import { Delivery, DeliveryFilter, DeliveryNumber, DeliveryParam, ListedDelivery } from '../contract/deliveries.ts';
 import type { Callback, SignedCallback } from '../contract/items.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
+import { isItem } from '../domain/kinds.ts';
 import * as deliveries from '../services/deliveries/deliveries.ts';
+import { Problem } from '../services/shared/problems.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
 import { answer, endpoint, type Tag } from './endpoint.ts';
-import { listed } from './paging.ts';
 import type { Scope, ScopedCall } from './scopes.ts';
-import { viewOf } from './views.ts';
+import { listed, viewOf } from './views.ts';
 
-const fields = viewOf(Delivery);
-export function deliveryView({ role }: Pick<Caller, 'role'>, row: deliveries.ListedDelivery) {
-  const view = fields(row);
+const deliveryFields = viewOf(Delivery);
+function deliveryView({ role }: Pick<Caller, 'role'>, row: deliveries.ListedDelivery) {
+  const view = deliveryFields(row);
   return {
     ...view,
     url: isWorkflow(row.url) || role !== 'admin' ? withoutQuery(row.url) : row.url,
@@ -24,7 +25,7 @@ export function deliveryView({ role }: Pick<Caller, 'role'>, row: deliveries.Lis
 }
 
 /** Greater than each delivery's number: a list before it begins with the newest. */
-export const NEWEST = Number.MAX_SAFE_INTEGER;
+const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** A receiver as its caller may see it: only administrators, who may set it, see its secret and the query of its URL. */
 export const shownReceiver = <C extends SignedCallback>({ ctx }: Api, { role }: Pick<Caller, 'role'>, receiver: C) =>
@@ -88,3 +89,44 @@ export function deliveryEndpoints(kind: deliveries.DeliveredKind, delivered: Del
   });
   return [list, again];
 }
+
+const listedView = (caller: Caller) => (row: deliveries.ListedDelivery) => ({
+  ...deliveryView(caller, row),
+  kind: row.kind,
+  itemId: row.item_id,
+  queue: row.queue || null,
+  url: withoutQuery(row.url),
+});
+
+export const listDeliveriesEndpoint = endpoint('listDeliveries', 'GET /v1/deliveries', {
+  tag: 'Deliveries',
+  summary: 'Deliveries of all items, newest first: what is pending, what has failed, and why',
+  roles: ['producer', 'agent', 'supervisor'],
+  scope: { list: 'queue', queue: ({ query }) => query.queue },
+  query: DeliveryFilter,
+  answers: { 200: pageOf(ListedDelivery) },
+  async handle({ ctx, caller, query: { limit, cursor, host, ...filter } }) {
+    const wanted = { ...filter, host: host?.toLowerCase() };
+    return listed(
+      deliveries.listAll(ctx, wanted, cursor ?? NEWEST, limit + 1),
+      limit,
+      listedView(caller),
+      (d) => d.seq,
+    );
+  },
+});
+
+export const redeliverEndpoint = endpoint('redeliverDelivery', 'POST /v1/deliveries/{kind}/{itemId}/{n}/redeliver', {
+  tag: 'Deliveries',
+  summary: 'Send one again, with the same message id',
+  roles: ['producer', 'supervisor'],
+  scope: { item: ({ params: { kind, itemId } }) => (isItem(kind) ? [kind, itemId] : undefined) },
+  params: DeliveryParam,
+  answers: { 202: Delivery },
+  problems: ['not_found', 'erased'],
+  async handle({ ctx, caller, params: { kind, itemId, n } }) {
+    // jobs are pushed, not delivered
+    if (kind === 'job') throw new Problem('not_found', `job ${itemId} has no delivery ${n}`);
+    return answer(202, deliveryView(caller, await deliveries.redeliver(ctx, kind, itemId, n)));
+  },
+});

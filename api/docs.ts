@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { PROBLEM_HELP } from '../contract/problem-help.ts';
+import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
 import type { ApiContext } from './endpoint.ts';
-import { PROBLEM_PAGE } from './problem-page.ts';
 
 const ASSETS: Record<string, string> = {
   'swagger-ui.css': 'text/css',
@@ -10,7 +11,7 @@ const ASSETS: Record<string, string> = {
   'favicon-32x32.png': 'image/png',
 };
 
-const PAGE = `<!doctype html>
+const DOCS = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -40,9 +41,36 @@ export function pages(): Record<string, Page> {
     return [`/docs/${name}`, (c) => c.body(file, 200, { 'content-type': type, 'cache-control': 'max-age=86400' })];
   };
   return {
-    '/docs': html(PAGE),
+    '/docs': html(DOCS),
     '/docs/errors': html(PROBLEM_PAGE),
     '/docs/start.js': (c) => c.body(START, 200, { 'content-type': 'text/javascript' }),
     ...Object.fromEntries(Object.entries(ASSETS).map(asset)),
   };
 }
+
+/** Escapes text for HTML, between tags or in an attribute. */
+export const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+const html = (markdown: string) => escaped(markdown).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+
+function section(code: ProblemCode): string {
+  const { status, title } = PROBLEMS[code];
+  const { meaning, action, fields } = PROBLEM_HELP[code];
+  return `<section id="${code}">
+<h2><code>${code}</code> · ${status} · ${escaped(title)}</h2>
+<p>${html(meaning)}</p>
+<p><strong>What to do:</strong> ${html(action)}</p>${fields ? `\n<p><strong>More fields:</strong> ${html(fields)}</p>` : ''}
+</section>`;
+}
+
+/** The page to which the `type` of every problem leads; its fragment is the code. */
+const PROBLEM_PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Docket errors</title>
+<h1>Errors</h1>
+<p>Every error is <code>application/problem+json</code> (RFC 9457) with one of these codes.</p>
+${(Object.keys(PROBLEMS) as ProblemCode[]).map(section).join('\n')}
+</html>`;

@@ -1,6 +1,8 @@
 import type { z } from '@hono/zod-openapi';
+import { isCut } from '../domain/pages.ts';
 import { asReviewer, type ticketView } from '../domain/tickets.ts';
 import type { Caller } from './auth.ts';
+import { ok } from './endpoint.ts';
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
 
@@ -37,3 +39,32 @@ export function asSeenBy<V extends ReturnType<typeof ticketView>>({ role, subjec
   const lease = role === 'agent' || view.lease?.reviewer === subject ? view.lease : null;
   return { ...asReviewer(view), lease };
 }
+
+/** The position of a row in a list by time, as `PageByTime` reads it. */
+export const timePosition = (time: Date, { seq }: { seq: number }): string => `${time.toISOString()}_${seq}`;
+
+/** A page. There is a next one where `rows` has one row more than `limit`, or rows were left out for their size. */
+export function page<T extends object, U>(
+  rows: T[],
+  limit: number,
+  view: (row: T) => U,
+  position: (row: T) => number | string,
+) {
+  const items = rows.slice(0, limit);
+  const last = items.at(-1);
+  const more = rows.length > limit || isCut(rows);
+  return { items: items.map(view), nextCursor: more && last !== undefined ? String(position(last)) : null };
+}
+
+/** Answers with a page of these rows, as `page` makes it. */
+export const listed = async <T extends object, U>(
+  rows: Promise<T[]>,
+  limit: number,
+  view: (row: T) => U,
+  position: (row: T) => number | string,
+) => ok(page(await rows, limit, view, position));
+
+export const csvHeaders = { 'content-type': 'text/csv; charset=utf-8' };
+
+/** A text as RFC 4180 quotes it, which a spreadsheet takes for no formula. */
+export const csvCell = (text: string) => `"${text.replaceAll('"', '""').replace(/^(?=[=+\-@\t\r])/, "'")}"`;

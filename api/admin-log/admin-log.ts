@@ -2,8 +2,7 @@ import { AdminLogEntry, AdminLogPage } from '../../contract/admin-log.ts';
 import { pageOf } from '../../contract/common.ts';
 import * as adminLog from '../../services/access/admin-log.ts';
 import { endpoint } from '../endpoint.ts';
-import { listed } from '../paging.ts';
-import { viewOf } from '../views.ts';
+import { listed, viewOf } from '../views.ts';
 
 export const listAdminLog = endpoint('listAdminLog', 'GET /v1/admin-log', {
   tag: 'Keys',

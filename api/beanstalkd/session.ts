@@ -1,9 +1,8 @@
 import type { Item } from '../../contract/items.ts';
 import { giveBack, type Reservation } from '../../services/jobs/popping.ts';
 import type { Context } from '../../services/shared/context.ts';
-import type { Listener } from './listener.ts';
+import type { Listener, Tube } from './listener.ts';
 import type { Reader } from './protocol.ts';
-import type { Tube } from './tubes.ts';
 
 /** A job this close to the end of its TTR makes a reserve answer DEADLINE_SOON, in milliseconds. */
 const MARGIN_MS = 1_000;

@@ -20,9 +20,9 @@ import { ofJuror } from '../../services/cases/invitations.ts';
 import * as judging from '../../services/cases/judging.ts';
 import { boundTo, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { listed } from '../paging.ts';
 import { caseById, courtByName } from '../resources.ts';
-import { viewForJuror } from './view.ts';
+import { listed } from '../views.ts';
+import { viewForJuror } from './get.ts';
 
 export const claimCaseEndpoint = endpoint('claimCase', 'POST /v1/courts/{court}/claim', {
   ...courtByName,

@@ -3,8 +3,7 @@ import { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type ApiBindings, type ApiContext, Departure } from '../endpoint.ts';
 import { framing, type Outcome } from '../frame.ts';
-import { failed, Refused } from './answers.ts';
-import { end, finish, get, pop, push } from './calls.ts';
+import { end, failed, finish, get, pop, push, Refused } from './calls.ts';
 
 const CALLS = { '/push': push, '/pop': pop, '/finish': finish, '/delete': end, '/get': get };
 

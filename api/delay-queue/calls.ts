@@ -9,8 +9,6 @@ import * as popping from '../../services/jobs/popping.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { readBytes, type Sender } from '../body.ts';
 import { problemOf } from '../endpoint.ts';
-import { done, Refused, SAYS } from './answers.ts';
-import { numberOf, sentOf, textOf } from './sent.ts';
 
 const MAX_DELAY = 2 ** 31;
 const MAX_TTR = 86_400;
@@ -105,3 +103,66 @@ const refusing = <T>(work: Promise<T>): Promise<T> =>
     if (error instanceof Problem && error.status < 429) throw new Refused(error.message);
     throw error;
   });
+
+/** The answer to every call; code 0: success. */
+interface Answer {
+  code: number;
+  message: string;
+  data: unknown;
+}
+
+// The messages of the original, for which its users search their logs.
+const SAYS = {
+  added: '添加成功',
+  done: '操作成功',
+  noId: 'job id不能为空',
+  noTopic: 'topic 不能为空',
+  noTopics: 'topic不能为空',
+  delay: 'delay 取值范围1 - (2^31 - 1)',
+  ttr: 'ttr 取值范围1 - 86400',
+  notJson: '解析json失败',
+} as const;
+
+const done = (data: unknown = null, message: string = SAYS.done): Answer => ({ code: 0, message, data });
+export const failed = (message: string): Answer => ({ code: 1, message, data: null });
+
+/** A call that is invalid or too late. */
+export class Refused extends Error {}
+
+type Sent = Map<string, unknown>;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The fields of a body, read as the original does: any content type, names in upper or lower case, `null` as if it were missing.
+ * @throws Refused
+ */
+function sentOf(bytes: Buffer): Sent {
+  const value = parsed(bytes);
+  if (value === null) return new Map();
+  if (typeof value !== 'object' || Array.isArray(value)) throw new Refused(SAYS.notJson);
+  const fields = Object.entries(value).filter(([, field]) => field !== null);
+  return new Map(fields.map(([name, field]) => [name.toLowerCase(), field]));
+}
+
+/** @throws Refused for what is not a string */
+function textOf(sent: Sent, name: string): string {
+  const text = sent.get(name) ?? '';
+  if (typeof text !== 'string') throw new Refused(SAYS.notJson);
+  return text;
+}
+
+/** @throws Refused for what is not a whole number */
+function numberOf(sent: Sent, name: string): number {
+  const number = sent.get(name) ?? 0;
+  if (!Number.isSafeInteger(number)) throw new Refused(SAYS.notJson);
+  return number as number;
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw new Refused(SAYS.notJson);
+  }
+}

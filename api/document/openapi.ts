@@ -4,8 +4,7 @@ import { VERSION } from '../../runtime/version.ts';
 import { SESSION_COOKIE } from '../auth.ts';
 import { type AnyEndpoint, TAGS } from '../endpoint.ts';
 import { answersOf, exampleOf } from './examples.ts';
-import { illustrate, operationOf } from './operation.ts';
-import { SHARED_RESPONSES } from './responses.ts';
+import { illustrate, operationOf, SHARED_RESPONSES } from './operation.ts';
 import { settleSchemas } from './schemas.ts';
 
 const INFO = {

@@ -1,11 +1,20 @@
-import { Attention, type FigureKind, Overview, OverviewEntry, OverviewFilter } from '../../contract/figures.ts';
+import { pageOf } from '../../contract/common.ts';
+import {
+  Attention,
+  FigureKind,
+  FindFilter,
+  FoundItem,
+  Overview,
+  OverviewEntry,
+  OverviewFilter,
+} from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
+import { stateWord } from '../../domain/items.ts';
 import * as figures from '../../services/figures/figures.ts';
 import { invalid } from '../../services/shared/problems.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
 import { checkTemporal, isFollowed } from '../reachable.ts';
-import { viewOf } from '../views.ts';
+import { listed, page, viewOf } from '../views.ts';
 
 const NOUNS = { ticket: 'queues', job: 'topics', case: 'courts', task: 'groups' } as const;
 
@@ -88,5 +97,32 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
         nodes: nodes.length,
       },
     });
+  },
+});
+
+const foundFields = viewOf(FoundItem);
+const foundView = (item: RowOf<'find_items'>) => ({
+  ...foundFields(item),
+  kind: item.kind as FigureKind,
+  state: stateWord(item.kind, item.state),
+  heldBy: item.holder,
+});
+
+export const findItemsEndpoint = endpoint('findItems', 'GET /v1/items', {
+  tag: 'Figures',
+  summary: 'Tickets, jobs, cases and occurrences of tasks whose id begins like this, in the order of ids',
+  roles: ['producer', 'agent', 'supervisor'],
+  scope: { list: 'queue' },
+  query: FindFilter,
+  answers: { 200: pageOf(FoundItem) },
+  async handle({ ctx, query: { id: prefix, kind, limit, cursor = '' } }) {
+    const slash = cursor.indexOf('/');
+    const after = slash < 0 ? {} : { afterKind: cursor.slice(0, slash), afterId: cursor.slice(slash + 1) };
+    return listed(
+      figures.find(ctx, { prefix, kinds: kind ? [kind] : FigureKind.options, ...after, limit: limit + 1 }),
+      limit,
+      foundView,
+      (i) => `${i.kind}/${i.id}`,
+    );
   },
 });

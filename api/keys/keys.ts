@@ -4,8 +4,7 @@ import { IdParam } from '../../contract/names.ts';
 import * as keys from '../../services/access/keys.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-import { listed } from '../paging.ts';
-import { viewOf } from '../views.ts';
+import { listed, viewOf } from '../views.ts';
 
 const view = viewOf(Key);
 

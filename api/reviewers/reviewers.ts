@@ -2,8 +2,7 @@ import { Deleted, pageOf } from '../../contract/common.ts';
 import { NewReviewerParam, PutReviewer, Reviewer, ReviewerFilter, ReviewerParam } from '../../contract/reviewers.ts';
 import * as reviewers from '../../services/tickets/reviewers.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { listed } from '../paging.ts';
-import { viewOf } from '../views.ts';
+import { listed, viewOf } from '../views.ts';
 
 const view = viewOf(Reviewer);
 /** All queues go by the register. */

@@ -17,7 +17,7 @@ import { invalid } from '../../services/shared/problems.ts';
 import * as dispatches from '../../services/tasks/dispatches.ts';
 import { boundTo, isOperator, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { listed } from '../paging.ts';
+import { listed } from '../views.ts';
 
 export const nextTaskEndpoint = endpoint('pullTask', 'POST /v1/clients/{uid}/next', {
   tag: 'Tasks',

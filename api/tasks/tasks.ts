@@ -1,15 +1,18 @@
 import { isWorkflow, workflowOf } from '../../contract/callbacks.ts';
 import { pageOf } from '../../contract/common.ts';
 import type { Callback } from '../../contract/items.ts';
-import { NewTask, PatchTask, Task, TaskFilter } from '../../contract/tasks.ts';
+import { NewTask, OccurrenceParam, PatchTask, Task, TaskFilter } from '../../contract/tasks.ts';
 import type { TaskRow } from '../../db/statements.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
 import { stateWord } from '../../domain/items.ts';
 import * as tasks from '../../services/tasks/tasks.ts';
+import { findOccurrence } from '../../services/tasks/tasks.ts';
 import { wantedId } from '../adding.ts';
+import { deliveryEndpoints, type ItemId } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-import { page, timePosition } from '../paging.ts';
+import { itemEndpoints } from '../items.ts';
 import { taskById } from '../resources.ts';
+import { page, timePosition } from '../views.ts';
 
 /** A task as the API shows it; its callback without the secret. */
 function taskView(t: TaskRow): Task {
@@ -116,3 +119,15 @@ export const listTasksEndpoint = endpoint('listTasks', 'GET /v1/tasks', {
     return ok(page(rows, occurrences?.size ?? limit, view, (t) => timePosition(t.start_time, t)));
   },
 });
+
+const shownOccurrence = {
+  ...taskById,
+  one: 'an occurrence',
+  operations: 'Occurrence',
+  base: '/v1/tasks/{id}/occurrences/{occurrence}',
+  params: OccurrenceParam,
+  // normalised to UTC
+  idOf: ({ id, occurrence }: ItemId) => `${id}/${new Date(String(occurrence)).toISOString()}`,
+  find: findOccurrence,
+};
+export const oneOccurrence = [...itemEndpoints('task', shownOccurrence), ...deliveryEndpoints('task', shownOccurrence)];

@@ -3,8 +3,7 @@ import { NewTemplate, PatchTemplate, Template, TemplateParam } from '../../contr
 import * as templates from '../../services/tasks/templates.ts';
 import { wantedId } from '../adding.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-import { listed } from '../paging.ts';
-import { viewOf } from '../views.ts';
+import { listed, viewOf } from '../views.ts';
 
 const view = viewOf(Template);
 

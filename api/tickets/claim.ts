@@ -1,16 +1,18 @@
-import type { z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { ExplainWho, ExplainWhoAnswer } from '../../contract/reviewers.ts';
-import { Claim, ClaimAnswer, ClaimFrom, Explain, ExplainAnswer } from '../../contract/tickets.ts';
-import { handedView } from '../../domain/tickets.ts';
+import { UnsuggestedFilter } from '../../contract/suggestions.ts';
+import { Claim, ClaimAnswer, ClaimFrom, Explain, ExplainAnswer, Ticket } from '../../contract/tickets.ts';
+import { handedView, ticketView } from '../../domain/tickets.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as queues from '../../services/items/queues.ts';
 import type { Context } from '../../services/shared/context.ts';
 import { withDrafts } from '../../services/tickets/drafts.ts';
+import * as suggestions from '../../services/tickets/suggestions.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { boundTo, type Caller, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { queueByName } from '../resources.ts';
-import { withSuggestions } from './suggested.ts';
+import { withSuggestions } from './suggestions.ts';
 
 export const claimTicketsEndpoint = endpoint('claimTickets', 'POST /v1/queues/{queue}/claim', {
   ...queueByName,
@@ -46,7 +48,7 @@ async function claim(ctx: Context, caller: Caller, { reviewer, ...wanted }: z.ou
 }
 
 /** An administrator may wait for a queue's first ticket. @throws Problem `not_found` */
-export async function checkQueues(ctx: Context, { role }: Caller, names: string[]): Promise<void> {
+async function checkQueues(ctx: Context, { role }: Caller, names: string[]): Promise<void> {
   if (role !== 'admin') await queues.checkThere(ctx, 'ticket', names);
 }
 
@@ -77,4 +79,19 @@ export const explainWho = endpoint('explainWho', 'GET /v1/explain/who', {
   answers: { 200: ExplainWhoAnswer },
   problems: ['not_found'],
   handle: async ({ ctx, query: { ticket } }) => ok(await tickets.explainWho(ctx, ticket)),
+});
+
+export const listUnsuggested = endpoint('listUnsuggested', 'GET /v1/queues/{queue}/unsuggested', {
+  ...queueByName,
+  summary: "A model's work list: tickets that wait or are held and have no suggestion of it, in order of rank",
+  roles: ['model'],
+  query: UnsuggestedFilter,
+  answers: { 200: z.object({ items: z.array(Ticket) }).openapi('UnsuggestedTickets') },
+  problems: ['not_found'],
+  async handle({ ctx, caller, params: { queue }, query, signal }) {
+    await checkQueues(ctx, caller, [queue]);
+    const model = personOf(caller, query.model, 'model');
+    const rows = await suggestions.unsuggested(ctx, { ...query, queue, model, signal });
+    return ok({ items: rows.map((item) => ticketView(item)) });
+  },
 });

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
+import { PatchTicket, Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import * as leases from '../../services/tickets/leases.ts';
@@ -50,4 +50,15 @@ export const transferTicket = endpoint('transferTicket', 'POST /v1/tickets/{id}/
   async handle({ ctx, caller, params: { id }, body: { token, queue, reason } }) {
     return ok(ticketView(await leases.transfer(ctx, attemptOf(caller, id, token), queue, reason)));
   },
+});
+
+export const patchTicket = endpoint('updateTicket', 'PATCH /v1/tickets/{id}', {
+  ...ticketById,
+  summary: 'Change an open ticket, also while held; the very next claim sees it',
+  roles: ['producer', 'supervisor'],
+  body: PatchTicket,
+  answers: { 200: Ticket },
+  problems: ['not_found', 'not_open'],
+  handle: async ({ ctx, caller, params: { id }, body }) =>
+    ok(ticketView(await leases.change(ctx, id, body, caller.actor))),
 });

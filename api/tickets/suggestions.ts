@@ -1,14 +1,11 @@
-import { z } from '@hono/zod-openapi';
-import { NewSuggestion, Suggestion, UnsuggestedFilter } from '../../contract/suggestions.ts';
-import { Ticket } from '../../contract/tickets.ts';
-import { ticketView } from '../../domain/tickets.ts';
+import { NewSuggestion, Suggestion } from '../../contract/suggestions.ts';
+import type { SuggestionRow } from '../../db/statements.ts';
+import type { Context } from '../../services/shared/context.ts';
 import * as suggestions from '../../services/tickets/suggestions.ts';
 import { personOf } from '../auth.ts';
-import { answer, endpoint, ok } from '../endpoint.ts';
-import { queueByName, ticketById } from '../resources.ts';
+import { answer, endpoint } from '../endpoint.ts';
+import { ticketById } from '../resources.ts';
 import { checkNames } from '../scopes.ts';
-import { checkQueues } from './claim.ts';
-import { suggestionView } from './suggested.ts';
 
 export const addSuggestion = endpoint('addTicketSuggestion', 'POST /v1/tickets/{id}/suggestions', {
   ...ticketById,
@@ -25,17 +22,24 @@ export const addSuggestion = endpoint('addTicketSuggestion', 'POST /v1/tickets/{
   },
 });
 
-export const listUnsuggested = endpoint('listUnsuggested', 'GET /v1/queues/{queue}/unsuggested', {
-  ...queueByName,
-  summary: "A model's work list: tickets that wait or are held and have no suggestion of it, in order of rank",
-  roles: ['model'],
-  query: UnsuggestedFilter,
-  answers: { 200: z.object({ items: z.array(Ticket) }).openapi('UnsuggestedTickets') },
-  problems: ['not_found'],
-  async handle({ ctx, caller, params: { queue }, query, signal }) {
-    await checkQueues(ctx, caller, [queue]);
-    const model = personOf(caller, query.model, 'model');
-    const rows = await suggestions.unsuggested(ctx, { ...query, queue, model, signal });
-    return ok({ items: rows.map((item) => ticketView(item)) });
-  },
+type Said = Pick<SuggestionRow, 'model' | 'decision' | 'confidence' | 'reasons'>;
+/** Without its time, which would tell gold. */
+export const suggestionView = ({ model, decision, confidence, reasons }: Said) => ({
+  ...{ model, decision, confidence, reasons },
 });
+
+/**
+ * Tickets with what models suggest for them, where their queue shows it.
+ * @param person who may decide them; null: nobody who does
+ */
+export async function withSuggestions<T extends { id: string; queue: string }>(
+  ctx: Context,
+  tickets: T[],
+  person: string | null,
+): Promise<T[]> {
+  const found = await suggestions.shownFor(ctx, tickets, person);
+  return tickets.map((ticket) => {
+    const row = found.get(ticket.id);
+    return row ? { ...ticket, suggestion: suggestionView(row) } : ticket;
+  });
+}

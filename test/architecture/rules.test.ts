@@ -42,7 +42,7 @@ describe('imports follow the flow', () => {
       `import type { Row } from '../../db/items.ts'; import { getItem } from '../../db/items.ts';`,
     ],
     ['api/tickets/get.ts', `import { view } from '../cases/view.ts';`],
-    ['api/paging.ts', `import { view } from './cases/view.ts';`],
+    ['api/views.ts', `import { view } from './cases/view.ts';`],
     ['activities/items.ts', `export { startWorker } from '../worker/worker.ts';`],
     ['worker/worker.ts', `export * from '../api/app.ts';`],
     ['services/tickets.ts', `import type { Services } from './services.ts';`],
@@ -56,7 +56,7 @@ describe('imports follow the flow', () => {
   test.each([
     [
       'api/tickets/get.ts',
-      `import { tickets } from '../../services/tickets/tickets.ts'; import { page } from '../paging.ts';`,
+      `import { tickets } from '../../services/tickets/tickets.ts'; import { page } from '../views.ts';`,
     ],
     ['api/tickets/get.ts', `import type { Row } from '../../db/items.ts';`],
     ['api/nouns.ts', `import { view } from './cases/view.ts';`],

@@ -9,6 +9,7 @@ import {
   Queue,
   QueueDryRun,
   QueueFilter,
+  QueueStats,
 } from '../../contract/queues.ts';
 import { NO_MODELS } from '../../contract/suggestions.ts';
 import type { QueueRow } from '../../db/statements.ts';
@@ -19,9 +20,8 @@ import type { Api } from '../api.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { shownCallback } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { page } from '../paging.ts';
 import { queueByName } from '../resources.ts';
-import { viewOf } from '../views.ts';
+import { page, viewOf } from '../views.ts';
 
 const fields = viewOf(Queue);
 const view = (api: Api, queue: QueueRow, caller: Caller) => ({
@@ -105,3 +105,15 @@ const pausing = (paused: boolean) =>
 
 export const pauseQueueEndpoint = pausing(true);
 export const resumeQueueEndpoint = pausing(false);
+
+export const queueStatsEndpoint = endpoint('getQueueStats', 'GET /v1/queues/{queue}/stats', {
+  ...queueByName,
+  summary: 'Counts by state, exact as of the answer',
+  roles: ['producer', 'reviewer', 'agent', 'supervisor'],
+  answers: { 200: QueueStats },
+  problems: ['not_found'],
+  async handle({ ctx, caller, params: { queue } }) {
+    await queues.find(ctx, 'ticket', queue);
+    return ok(queueStatsView(await queues.stats(ctx, 'ticket', queue, boundTo(caller))));
+  },
+});

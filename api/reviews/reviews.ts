@@ -1,5 +1,6 @@
 import { Page, pageOf } from '../../contract/common.ts';
 import {
+  PutReview,
   Review,
   ReviewLogLine,
   type ReviewRecord,
@@ -12,13 +13,13 @@ import type { ReviewRow as Row } from '../../db/statements.ts';
 import { PAGE_BYTES } from '../../domain/pages.ts';
 import { recordAfter, reviewView } from '../../domain/reviews.ts';
 import * as reviews from '../../services/reviews/reviews.ts';
+import { checkCallback } from '../../services/shared/callbacks.ts';
 import type { Context } from '../../services/shared/context.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { workflowEndpoint } from '../items.ts';
-import { listed, page } from '../paging.ts';
 import { reviewById } from '../resources.ts';
-import { viewOf } from '../views.ts';
+import { listed, page, viewOf } from '../views.ts';
 
 type LogLine = RowOf<'review_log'>;
 
@@ -120,3 +121,27 @@ export const reviewWorkflow = workflowEndpoint(
   "The state that the review's workflow reports; an idle workflow ends after a while",
 );
 export const reviewDeliveries = deliveryEndpoints('review', shown);
+
+export const putReviewEndpoint = endpoint('putReview', 'PUT /v1/reviews/{id}', {
+  ...reviewById,
+  summary: "The author's review: created, or edited in its place among the callbacks",
+  roles: ['producer', 'supervisor'],
+  body: PutReview,
+  bodyLimit: LARGE_BODY,
+  answers: { 200: Review, 201: Review },
+  problems: ['id_conflict', 'erased'],
+  async handle({ api, ctx, caller, params: { id }, body }) {
+    checkCallback(api.ctx, 'callback', body.callback);
+    const review = { id, targets: targetsOf(body), body: body.body, callback: body.callback, actor: caller.actor };
+    const { row, created } = await reviews.put(ctx, review);
+    return answer(created ? 201 : 200, reviewOf(row));
+  },
+});
+
+function targetsOf({ text, pictures, replies }: PutReview): reviews.Target[] {
+  return [
+    { kind: 'text', id: '', position: 0, status: text.status },
+    ...pictures.map((p, position) => ({ kind: 'picture' as const, position, ...p })),
+    ...replies.map((r, position) => ({ kind: 'reply' as const, position, ...r })),
+  ];
+}
