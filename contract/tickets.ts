@@ -1,23 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Callback } from './callbacks.ts';
-import {
-  counts,
-  Erased,
-  Json,
-  oneOf,
-  orNull,
-  Priority,
-  Reason,
-  Requires,
-  Seconds,
-  Skills,
-  Text,
-  Time,
-  Token,
-  targeted,
-  WaitSeconds,
-  Whole,
-} from './common.ts';
+import * as common from './common.ts';
 import { Look, Of, Standing } from './looks.ts';
 import { AnyId, AnyName, Id, Name, Subject } from './names.ts';
 import { Category } from './reviewers.ts';
@@ -29,7 +12,7 @@ export const TicketState = z.enum(TICKET_STATES).openapi('TicketState');
 const Names = z.array(AnyName).max(1000);
 /** The person who alone gets a ticket until `forSeconds` from availableAt; without these for ever. */
 const For = Name.nullable();
-const ForSeconds = Seconds.nullable();
+const ForSeconds = common.Seconds.nullable();
 
 const Lease = z
   .object({
@@ -37,7 +20,7 @@ const Lease = z
     grantedAt: z.string(),
     expiresAt: z.string(),
     token: z.string().nullable().openapi({ description: 'Only for its holder, in the answer to a claim; else null' }),
-    draft: Json.optional().openapi({ description: 'What its holder has filled in, with the token' }),
+    draft: common.Json.optional().openapi({ description: 'What its holder has filled in, with the token' }),
   })
   .openapi('Lease');
 
@@ -47,7 +30,7 @@ export const Ticket = z
     queue: z.string(),
     state: TicketState,
     priority: z.number().int(),
-    body: Json,
+    body: common.Json,
     subject: z.string().nullable(),
     requires: z.array(z.string()),
     exclude: z.array(z.string()),
@@ -59,18 +42,18 @@ export const Ticket = z
     createdAt: z.string(),
     availableAt: z.string(),
     deadlineAt: z.string().nullable(),
-    lease: orNull(Lease),
+    lease: common.orNull(Lease),
     syncedWith: z.string().nullable().openapi({ description: 'The ticket whose decision decided it, too' }),
-    decision: Json,
+    decision: common.Json,
     decidedBy: z.string().nullable(),
     decidedAt: z.string().nullable(),
     reason: z.string().nullable().openapi({ description: 'Why it was decided from outside; else null' }),
     invalidation: z.object({ reason: z.string(), by: z.string(), at: z.string() }).nullable(),
-    of: orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
+    of: common.orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
     looks: z.array(Look).openapi({ description: 'Oldest first' }),
-    standing: orNull(Standing),
+    standing: common.orNull(Standing),
     ...assisted,
-    erased: Erased,
+    erased: common.Erased,
   })
   .openapi('Ticket');
 
@@ -78,22 +61,22 @@ export const Ticket = z
 const ReviewTarget = z
   .strictObject({ review: Id, kind: z.enum(['text', 'picture', 'reply']), targetId: Id.optional() })
   .refine((t) => t.kind === 'text' || t.targetId !== undefined, { message: 'is required', path: ['targetId'] })
-  .openapi('ReviewTarget', targeted);
+  .openapi('ReviewTarget', common.targeted);
 
 export const NewTicket = z
   .strictObject({
     id: Id.optional(),
-    priority: Priority.default(0),
-    body: Json,
+    priority: common.Priority.default(0),
+    body: common.Json,
     subject: Subject.nullable().optional(),
-    requires: Requires.default([]),
+    requires: common.Requires.default([]),
     exclude: Names.default([]),
     category: Category.nullable().optional(),
     for: For.optional(),
     forSeconds: ForSeconds.optional().describe('From availableAt; left out: for ever'),
-    delaySeconds: Seconds.default(0),
-    deadlineSeconds: Seconds.optional(),
-    createdAt: Time.optional().describe('In the past: moved here from elsewhere'),
+    delaySeconds: common.Seconds.default(0),
+    deadlineSeconds: common.Seconds.optional(),
+    createdAt: common.Time.optional().describe('In the past: moved here from elsewhere'),
     callback: z.union([Callback, ReviewTarget]).optional(),
   })
   .refine((t) => t.for != null || t.forSeconds == null, { message: 'belongs to for', path: ['forSeconds'] })
@@ -121,9 +104,9 @@ export const BatchResults = z
 export const Claim = z
   .strictObject({
     reviewer: Name.optional().describe("May be left out with a reviewer's key"),
-    skills: Skills.default([]),
+    skills: common.Skills.default([]),
     count: z.number().int().min(1).max(100).default(1),
-    waitSeconds: WaitSeconds,
+    waitSeconds: common.WaitSeconds,
   })
   .openapi('Claim');
 const Queues = z.array(AnyName).max(20);
@@ -133,8 +116,8 @@ export const ClaimFrom = z
 
 const Reasons = z
   .object({
-    ...counts('delayed', 'held', 'excluded', 'skills', 'skipped', 'paused', 'maxHeld'),
-    ...counts('notRegistered', 'away', 'quota', 'exposure', 'forAnother'),
+    ...common.counts('delayed', 'held', 'excluded', 'skills', 'skipped', 'paused', 'maxHeld'),
+    ...common.counts('notRegistered', 'away', 'quota', 'exposure', 'forAnother'),
   })
   .openapi('Reasons');
 
@@ -144,19 +127,19 @@ const HandedTicket = z
   .openapi('HandedTicket');
 
 export const ClaimAnswer = z
-  .object({ tickets: z.array(HandedTicket), reasons: orNull(Reasons), retryAfterSeconds: z.number() })
+  .object({ tickets: z.array(HandedTicket), reasons: common.orNull(Reasons), retryAfterSeconds: z.number() })
   .openapi('ClaimAnswer');
 
 export const Decide = z
   .strictObject({
-    token: Token,
-    decision: Json,
-    version: Whole.min(0)
+    token: common.Token,
+    decision: common.Json,
+    version: common.Whole.min(0)
       .max(Number.MAX_SAFE_INTEGER)
       .optional()
       .describe('Of the ticket as it was seen: refused if its body or requirements have changed since'),
     next: z.boolean().default(false),
-    skills: Skills.default([]),
+    skills: common.Skills.default([]),
     queues: Queues.default([]).describe(
       "Where to look for the next one, in order of preference; empty: in the ticket's queue",
     ),
@@ -165,31 +148,33 @@ export const Decide = z
 export const DecideAnswer = z
   .object({
     ticket: Ticket,
-    next: orNull(HandedTicket),
-    synced: Whole.openapi({ description: 'How many others of its subject were decided with it' }),
+    next: common.orNull(HandedTicket),
+    synced: common.Whole.openapi({ description: 'How many others of its subject were decided with it' }),
   })
   .openapi('DecideAnswer');
 
 export const TicketContext = z
   .object({
-    ...counts('open', 'decided'),
-    last: z.array(z.object({ decision: Json, at: z.string() })).openapi({ description: 'The five latest decisions' }),
+    ...common.counts('open', 'decided'),
+    last: z
+      .array(z.object({ decision: common.Json, at: z.string() }))
+      .openapi({ description: 'The five latest decisions' }),
   })
   .openapi('TicketContext', { description: 'Of the thousand latest other tickets of the subject' });
 
-export const Renew = z.strictObject({ token: Token }).openapi('Renew');
+export const Renew = z.strictObject({ token: common.Token }).openapi('Renew');
 export const Release = z
   .strictObject({
-    token: Token.optional().describe('Left out: a supervisor or an administrator takes the ticket away'),
-    delaySeconds: Seconds.default(0),
-    reason: Text.optional(),
+    token: common.Token.optional().describe('Left out: a supervisor or an administrator takes the ticket away'),
+    delaySeconds: common.Seconds.default(0),
+    reason: common.Text.optional(),
     skip: z.boolean().default(false),
   })
   .openapi('Release');
 export const Transfer = z
-  .strictObject({ queue: Name, token: Token.optional(), reason: Text.optional() })
+  .strictObject({ queue: Name, token: common.Token.optional(), reason: common.Text.optional() })
   .openapi('Transfer');
-export const Resolve = z.strictObject({ decision: Json, reason: Reason }).openapi('Resolve');
+export const Resolve = z.strictObject({ decision: common.Json, reason: common.Reason }).openapi('Resolve');
 const DryRun = z.boolean().default(false);
 const OpenState = z.enum(['delayed', 'waiting', 'held']);
 /** Open tickets of a subject, in one queue or in all. */
@@ -197,13 +182,13 @@ const SubjectFilter = z.strictObject({ queue: AnyName.optional(), subject: Subje
 export const ResolveMany = z
   .strictObject({
     items: z
-      .array(z.strictObject({ id: AnyId, decision: Json }))
+      .array(z.strictObject({ id: AnyId, decision: common.Json }))
       .min(1)
       .max(1000)
       .optional(),
     filter: SubjectFilter.optional(),
     decision: z.unknown().optional().openapi({ description: 'With `filter`: of all' }),
-    reason: Reason,
+    reason: common.Reason,
     dryRun: DryRun,
   })
   .refine((b) => (b.items === undefined) !== (b.filter === undefined), {
@@ -215,48 +200,48 @@ export const ResolveMany = z
     path: ['decision'],
   })
   .refine((b) => b.filter !== undefined || !b.dryRun, { message: 'belongs to filter', path: ['dryRun'] })
-  .openapi('ResolveMany', oneOf('items', 'filter'));
+  .openapi('ResolveMany', common.oneOf('items', 'filter'));
 export const InvalidateSubject = z
-  .strictObject({ filter: SubjectFilter, reason: Reason, dryRun: DryRun })
+  .strictObject({ filter: SubjectFilter, reason: common.Reason, dryRun: DryRun })
   .openapi('InvalidateSubject');
-export const Invalidate = z.strictObject({ reason: Reason }).openapi('Invalidate');
+export const Invalidate = z.strictObject({ reason: common.Reason }).openapi('Invalidate');
 
 const BulkFilter = z.strictObject({
   state: OpenState.optional(),
   subject: Subject.optional(),
-  createdBefore: Time.optional(),
+  createdBefore: common.Time.optional(),
   priorityBelow: z.number().int().min(-1000).max(1001).optional(),
 });
 export const InvalidateMany = z
   .strictObject({
     ids: z.array(AnyId).min(1).max(10_000).optional(),
     filter: BulkFilter.optional(),
-    reason: Reason,
+    reason: common.Reason,
     dryRun: DryRun,
   })
   .refine((b) => (b.ids === undefined) !== (b.filter === undefined), {
     message: 'give either ids or filter',
     path: ['ids'],
   })
-  .openapi('InvalidateMany', oneOf('ids', 'filter'));
+  .openapi('InvalidateMany', common.oneOf('ids', 'filter'));
 
 export const PatchTicket = z
   .strictObject({
-    priority: Priority.optional(),
-    body: Json.optional(),
+    priority: common.Priority.optional(),
+    body: common.Json.optional(),
     subject: Subject.nullable().optional(),
-    requires: Requires.optional(),
+    requires: common.Requires.optional(),
     exclude: Names.optional(),
     category: Category.nullable().optional(),
     for: For.optional(),
     forSeconds: ForSeconds.optional().describe('From availableAt; left out with `for`: for ever'),
-    deadlineAt: Time.nullable().optional(),
+    deadlineAt: common.Time.nullable().optional(),
   })
   .refine((b) => Object.keys(b).length > 0, 'change at least one field')
   .openapi('PatchTicket', { minProperties: 1 });
 
 export const Explain = z
-  .strictObject({ reviewer: Name.optional(), skills: Skills.default([]), ticket: AnyId.optional() })
+  .strictObject({ reviewer: Name.optional(), skills: common.Skills.default([]), ticket: AnyId.optional() })
   .openapi('Explain');
 export const Offer = z
   .object({
@@ -267,13 +252,13 @@ export const Offer = z
   .openapi('Offer');
 export const ExplainAnswer = z.union([z.object({ reasons: Reasons }), Offer]).openapi('ExplainAnswer');
 
-export const AddNote = z.strictObject({ text: Reason, reviewer: Name.optional() }).openapi('AddNote');
+export const AddNote = z.strictObject({ text: common.Reason, reviewer: Name.optional() }).openapi('AddNote');
 export const Note = z
   .object({ seq: z.number().int(), by: z.string(), at: z.string(), text: z.string() })
   .openapi('Note', { description: 'A text that a person leaves on a ticket for those who see it next' });
 
 export const TicketEvent = z
-  .object({ seq: z.number().int(), type: z.string(), actor: z.string(), at: z.string(), data: Json })
+  .object({ seq: z.number().int(), type: z.string(), actor: z.string(), at: z.string(), data: common.Json })
   .openapi('TicketEvent');
 
 export const TicketWorkflow = z

@@ -13,12 +13,7 @@ import { scheduleActivities } from '../activities/schedules.ts';
 import { waitActivities } from '../activities/waits.ts';
 import type { FollowerSinks } from '../contract/snapshot.ts';
 import { needFolder } from '../runtime/failures.ts';
-import {
-  DELIVERY_TASK_QUEUE,
-  NEXUS_TASK_QUEUE,
-  TASK_QUEUE,
-  URGENT_TASK_QUEUE,
-} from '../runtime/followers/publisher.ts';
+import * as publisher from '../runtime/followers/publisher.ts';
 import type { Context } from '../services/shared/context.ts';
 import { nexusService } from './nexus.ts';
 import { Pusher } from './pusher.ts';
@@ -47,7 +42,7 @@ export async function startWorker(o: WorkerOptions) {
   const bundle = await workflowBundle(o.cacheDir);
   const interceptors = ctx.tracing ? { activity: [working(ctx.tracing)] } : {};
   const workflowWorkers = await Promise.all(
-    [TASK_QUEUE, URGENT_TASK_QUEUE].map((taskQueue) =>
+    [publisher.TASK_QUEUE, publisher.URGENT_TASK_QUEUE].map((taskQueue) =>
       Worker.create({
         connection,
         namespace,
@@ -71,7 +66,7 @@ export async function startWorker(o: WorkerOptions) {
   const outside = await Worker.create({
     connection,
     namespace,
-    taskQueue: DELIVERY_TASK_QUEUE,
+    taskQueue: publisher.DELIVERY_TASK_QUEUE,
     interceptors,
     activities: {
       deliver: deliveries.deliver,
@@ -87,7 +82,7 @@ export async function startWorker(o: WorkerOptions) {
   if (o.nexusQueues.length > 0)
     workers.push(
       await Worker.create({
-        ...{ connection, namespace, taskQueue: NEXUS_TASK_QUEUE },
+        ...{ connection, namespace, taskQueue: publisher.NEXUS_TASK_QUEUE },
         nexusServices: [nexusService(ctx, o.nexusQueues)],
         ...{ shutdownGraceTime: '5s', shutdownForceTime: '10s' },
       }),

@@ -1,44 +1,36 @@
-import {
-  CancellationScope,
-  CancelledFailure,
-  condition,
-  defineSignal,
-  proxyLocalActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import * as wf from '@temporalio/workflow';
 import type { WaitActivities } from '../activities/waits.ts';
 import type { Awaited, Outcome } from '../contract/awaiting.ts';
 import { whenCancelled } from './runs.ts';
 
-const db = proxyLocalActivities<WaitActivities>({ startToCloseTimeout: '10s', retry: { maximumInterval: '30s' } });
+const db = wf.proxyLocalActivities<WaitActivities>({ startToCloseTimeout: '10s', retry: { maximumInterval: '30s' } });
 
 /**
  * Waits for the end of an item, for one caller of a Nexus operation (B.1). Id `awaiting/<kind>/<id>/<operation>`. The
  * signal only wakes it: PostgreSQL says how the item ended.
  */
 export async function awaiting(awaited: Awaited): Promise<Outcome> {
-  const { workflowId } = workflowInfo();
+  const { workflowId } = wf.workflowInfo();
   let woken = false;
   let cancelled = false;
-  setHandler(defineSignal('ended'), () => {
+  wf.setHandler(wf.defineSignal('ended'), () => {
     woken = true;
   });
   whenCancelled(() => {
     cancelled = true;
   });
-  return CancellationScope.nonCancellable(async () => {
+  return wf.CancellationScope.nonCancellable(async () => {
     for (;;) {
       woken = false;
       const outcome = await db.readOutcome(workflowId, awaited);
       if (outcome) return outcome;
-      await condition(() => woken || cancelled);
+      await wf.condition(() => woken || cancelled);
       if (!cancelled) continue;
       cancelled = false;
       if (awaited.onCancel === 'withdraw') await db.withdraw(workflowId, awaited);
       else {
         await db.forgetWait(workflowId);
-        throw new CancelledFailure('the caller waits no more');
+        throw new wf.CancelledFailure('the caller waits no more');
       }
     }
   });

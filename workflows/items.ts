@@ -1,27 +1,6 @@
-import {
-  CancellationScope,
-  condition,
-  continueAsNew,
-  defineQuery,
-  defineSignal,
-  patched,
-  proxyActivities,
-  setCurrentDetails,
-  setDefaultSignalHandler,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import * as wf from '@temporalio/workflow';
 import type { ItemActivities, Read } from '../activities/items.ts';
-import type {
-  Command,
-  EventLine,
-  ItemInput,
-  ItemResult,
-  ItemView,
-  Kind,
-  Message,
-  Snapshot,
-} from '../contract/snapshot.ts';
+import type * as contract from '../contract/snapshot.ts';
 import { grace, isFinal, lastEvents, newest, stateWord } from '../domain/items.ts';
 import { ending, refusalOf, type SignalArg, signalsOf } from './commands.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
@@ -34,21 +13,21 @@ const NOBODY_MS = 30_000;
 const FRESH_MS = 60_000;
 
 const db = inDatabase<ItemActivities>();
-const operators = proxyActivities<ItemActivities>({
+const operators = wf.proxyActivities<ItemActivities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '500ms', maximumInterval: '30s' },
 });
-const stateQuery = defineQuery<ItemView>('state');
+const stateQuery = wf.defineQuery<contract.ItemView>('state');
 const STATE_DESCRIPTION = 'State, version, holder, next wake time and last events.';
 
 /** The state of one run; everything else is in PostgreSQL. */
 interface Run {
-  kind: Kind;
+  kind: contract.Kind;
   id: string;
-  snapshot: Snapshot | undefined;
+  snapshot: contract.Snapshot | undefined;
   graced: boolean;
-  events: EventLine[];
-  commands: Command[];
+  events: contract.EventLine[];
+  commands: contract.Command[];
   commandsDone: number;
   signals: number;
   /** Whether a follower of the log has sent something since the item's end. */
@@ -61,7 +40,7 @@ interface Run {
  * that it was started with only while that is fresh, because a start may arrive after the item's end
  * (docs/ARCHITECTURE.md).
  */
-export async function driveItem(kind: Kind, input: ItemInput): Promise<ItemResult> {
+export async function driveItem(kind: contract.Kind, input: contract.ItemInput): Promise<contract.ItemResult> {
   const run: Run = {
     kind,
     id: input.id,
@@ -74,11 +53,11 @@ export async function driveItem(kind: Kind, input: ItemInput): Promise<ItemResul
     published: false,
   };
   listen(run);
-  await CancellationScope.nonCancellable(async () => {
+  await wf.CancellationScope.nonCancellable(async () => {
     if (isFresh(input)) show(run);
     else await refresh(run, () => db.readItem(kind, run.id));
     await drive(run);
-    while (run.published && patched('added-again')) {
+    while (run.published && wf.patched('added-again')) {
       await refresh(run, () => db.readItem(kind, run.id));
       await drive(run);
     }
@@ -101,30 +80,30 @@ async function drive(run: Run): Promise<void> {
 }
 
 /** Whether the snapshot was read shortly before this run started, by clocks that may differ by some seconds. */
-function isFresh({ startedWith }: ItemInput): boolean {
+function isFresh({ startedWith }: contract.ItemInput): boolean {
   return (
     startedWith !== undefined &&
-    Math.abs(workflowInfo().startTime.getTime() - Date.parse(startedWith.readAt)) < FRESH_MS
+    Math.abs(wf.workflowInfo().startTime.getTime() - Date.parse(startedWith.readAt)) < FRESH_MS
   );
 }
 
 /** Whether a follower of the log has sent it; all other signals come from operators. */
-const isPublished = (arg: unknown): arg is Message => {
-  const { snapshot, events } = (arg ?? {}) as Partial<Message>;
+const isPublished = (arg: unknown): arg is contract.Message => {
+  const { snapshot, events } = (arg ?? {}) as Partial<contract.Message>;
   return typeof snapshot?.version === 'number' && typeof snapshot.state === 'string' && Array.isArray(events);
 };
 
 /** Signals only change the state of the run; the loop acts on it. */
 function listen(run: Run): void {
   const signals = signalsOf(run.kind);
-  const obeyLater = (command: Command) => {
+  const obeyLater = (command: contract.Command) => {
     run.signals++;
     // it is not carried out on a later run of the id
     run.commands.push({ ...command, ...(run.snapshot && { version: run.snapshot.version }) });
   };
   /** Runs that began before such signals were noted have dropped them, and must do so when they are replayed. */
   const refuse = (...refused: Parameters<typeof refusalOf>) => {
-    if (patched('refused-signals')) obeyLater(refusalOf(...refused));
+    if (wf.patched('refused-signals')) obeyLater(refusalOf(...refused));
   };
   for (const [name, { description, ask }] of signals) {
     const handle = (arg: SignalArg) => {
@@ -132,12 +111,12 @@ function listen(run: Run): void {
       if (typeof command === 'string') refuse(name, 'invalid_argument', command, arg);
       else obeyLater(command);
     };
-    setHandler(defineSignal<[SignalArg]>(name), handle, { description });
+    wf.setHandler(wf.defineSignal<[SignalArg]>(name), handle, { description });
   }
-  setHandler(stateQuery, () => view(run), { description: STATE_DESCRIPTION });
+  wf.setHandler(stateQuery, () => view(run), { description: STATE_DESCRIPTION });
   const known = signals.map(([name]) => name).join(', ');
   // last: it receives buffered signals at once, also operators' commands that have no handler by then
-  setDefaultSignalHandler((name, ...args) => {
+  wf.setDefaultSignalHandler((name, ...args) => {
     const [sent] = args;
     run.signals++;
     if (!isPublished(sent)) return refuse(name, 'unknown_signal', `this workflow takes ${known}`, sent);
@@ -160,22 +139,22 @@ async function invite(run: Run): Promise<void> {
 }
 
 /** Waits for a signal or the wake time, and makes the transitions that are due then. @param mostMs maximum wait */
-async function rest(run: Run, known: Snapshot, mostMs?: number): Promise<void> {
+async function rest(run: Run, known: contract.Snapshot, mostMs?: number): Promise<void> {
   const changed = () => run.snapshot !== known || run.commands.length > 0 || run.signals >= MAX_SIGNALS;
   const extra = run.graced ? grace(run.id) : 0;
   const dueMs = known.wakeInMs === null ? undefined : Math.max(known.wakeInMs + extra, run.graced ? MIN_SLEEP_MS : 1);
-  if (dueMs === undefined && mostMs === undefined) return condition(changed);
+  if (dueMs === undefined && mostMs === undefined) return wf.condition(changed);
   const waitMs = Math.min(dueMs ?? Number.POSITIVE_INFINITY, mostMs ?? Number.POSITIVE_INFINITY);
   const summary = waitMs === dueMs ? awaited(run.kind, known) : 'jurors are asked for again';
-  if ((await condition(changed, waitMs, { summary })) || waitMs !== dueMs) return;
+  if ((await wf.condition(changed, waitMs, { summary })) || waitMs !== dueMs) return;
   await refresh(run, () => db.wakeItem(run.kind, run.id));
   // still overdue: the item's transition fails, or the clock that fired was ahead of the database's
   const after = run.snapshot?.wakeInMs;
-  if (typeof after === 'number' && after <= 0) await condition(changed, MIN_SLEEP_MS);
+  if (typeof after === 'number' && after <= 0) await wf.condition(changed, MIN_SLEEP_MS);
 }
 
 /** The reason of a timer, for the Temporal UI. */
-function awaited(kind: Kind, { state, holder }: Snapshot): string {
+function awaited(kind: contract.Kind, { state, holder }: contract.Snapshot): string {
   if (holder) return `the lease of ${holder} ends, or a deadline before that`;
   if (state === 'delayed') return kind === 'rotation' ? 'the next occurrence is due' : 'its delay ends';
   return 'a deadline or an escalation is due';
@@ -184,7 +163,7 @@ function awaited(kind: Kind, { state, holder }: Snapshot): string {
 async function obey(run: Run): Promise<void> {
   const command = run.commands.shift();
   if (!command) return;
-  const key = `${workflowInfo().runId}/${++run.commandsDone}`;
+  const key = `${wf.workflowInfo().runId}/${++run.commandsDone}`;
   await refresh(run, () => operators.operate(run.kind, run.id, key, command));
 }
 
@@ -195,7 +174,7 @@ async function refresh(run: Run, read: () => Promise<Read | null>): Promise<void
       const known = run.snapshot;
       const fresh = await read();
       // another item may have been added under this id meanwhile
-      if (fresh === null && run.snapshot !== known && patched('added-again')) continue;
+      if (fresh === null && run.snapshot !== known && wf.patched('added-again')) continue;
       if (fresh === null) run.snapshot = undefined;
       else {
         run.snapshot = newest(run.snapshot, fresh.snapshot);
@@ -218,7 +197,7 @@ async function obeyDuring(run: Run, delivering: Promise<void>): Promise<void> {
     over = true;
   });
   while (!over) {
-    await condition(() => over || run.commands.length > 0);
+    await wf.condition(() => over || run.commands.length > 0);
     await obey(run);
   }
   await delivered;
@@ -236,13 +215,13 @@ async function deliver(run: Run): Promise<void> {
 
 async function handOver(run: Run): Promise<void> {
   if (!run.snapshot) return;
-  await continueAsNew<(input: ItemInput) => Promise<void>>({
+  await wf.continueAsNew<(input: contract.ItemInput) => Promise<void>>({
     id: run.id,
     carried: { snapshot: run.snapshot, events: run.events, commands: run.commands },
   });
 }
 
-function view(run: Run): ItemView {
+function view(run: Run): contract.ItemView {
   const s = run.snapshot;
   return {
     version: s?.version ?? null,
@@ -258,7 +237,7 @@ function show(run: Run): void {
   follower.ran();
   const { state, holder, wakeAt, version, events } = view(run);
   const lines = events.map((e) => `- ${e.at} **${e.type}** by ${e.actor}`);
-  setCurrentDetails(
+  wf.setCurrentDetails(
     [
       `**${titled(state ?? 'unknown')}**${run.snapshot?.telling ? ', **Delivering**' : ''}${holder ? ` by ${holder}` : ''} (version ${version})`,
       wakeAt ? `next wake ${wakeAt}` : '',

@@ -1,12 +1,4 @@
-import {
-  CancellationScope,
-  condition,
-  continueAsNew,
-  defineQuery,
-  setCurrentDetails,
-  setDefaultSignalHandler,
-  setHandler,
-} from '@temporalio/workflow';
+import * as wf from '@temporalio/workflow';
 import type { ReviewActivities } from '../activities/reviews.ts';
 import type { ReviewInput, ReviewRunView } from '../contract/snapshot.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
@@ -16,7 +8,7 @@ import { follower, inDatabase, isFailure, isHeavy, pause, titled, whenCancelled 
 const IDLE_MS = 10_000;
 
 const db = inDatabase<ReviewActivities>();
-const stateQuery = defineQuery<ReviewRunView>('state');
+const stateQuery = wf.defineQuery<ReviewRunView>('state');
 
 /** The state of one run; callbacks and their outcomes are in PostgreSQL. */
 interface Run {
@@ -51,22 +43,22 @@ export async function review({ id, brief }: ReviewInput): Promise<void> {
     leaving: false,
   };
   listen(run);
-  await CancellationScope.nonCancellable(async () => {
+  await wf.CancellationScope.nonCancellable(async () => {
     let lane: Promise<void> | undefined;
     for (;;) {
       if (run.news) await apply(run);
       if (run.leaving && !run.news) return;
-      if (isHeavy(run.signals)) await continueAsNew<typeof review>({ id });
+      if (isHeavy(run.signals)) await wf.continueAsNew<typeof review>({ id });
       if (run.news) continue;
       if (run.telling !== null)
         lane ??= deliverChanges(run).finally(() => {
           lane = undefined;
         });
       const changed = () => run.news || run.leaving;
-      if (lane) await condition(() => changed() || lane === undefined);
+      if (lane) await wf.condition(() => changed() || lane === undefined);
       // all callbacks so far are applied, and each later one comes with a signal
       else if (brief) return;
-      else if (!(await condition(changed, IDLE_MS, { summary: 'it ends unless another callback comes' }))) {
+      else if (!(await wf.condition(changed, IDLE_MS, { summary: 'it ends unless another callback comes' }))) {
         // the last look: each later callback comes with a signal, which starts another run if need be
         await apply(run);
         if (!run.news && run.telling === null) return;
@@ -76,9 +68,9 @@ export async function review({ id, brief }: ReviewInput): Promise<void> {
 }
 
 function listen(run: Run): void {
-  setHandler(stateQuery, () => view(run), { description: 'What it does now, the version, and the next delivery.' });
+  wf.setHandler(stateQuery, () => view(run), { description: 'What it does now, the version, and the next delivery.' });
   // last: it receives buffered signals at once
-  setDefaultSignalHandler(() => {
+  wf.setDefaultSignalHandler(() => {
     run.news = true;
     run.signals++;
   });
@@ -139,5 +131,5 @@ function show(run: Run): void {
   follower.ran();
   const { state, version, resolved, telling } = view(run);
   const lines = [`**${titled(state)}** (version ${version})`, `${resolved} callbacks resolved by this run`];
-  setCurrentDetails([...lines, telling === null ? '' : `next delivery ${telling}`].filter(Boolean).join('\n\n'));
+  wf.setCurrentDetails([...lines, telling === null ? '' : `next delivery ${telling}`].filter(Boolean).join('\n\n'));
 }

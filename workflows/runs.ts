@@ -1,12 +1,4 @@
-import {
-  CancellationScope,
-  isCancellation,
-  proxyLocalActivities,
-  proxySinks,
-  sleep,
-  TemporalFailure,
-  workflowInfo,
-} from '@temporalio/workflow';
+import * as wf from '@temporalio/workflow';
 import type { FollowerSinks } from '../contract/snapshot.ts';
 
 // Shared by the runs of all long-lived workflows.
@@ -15,11 +7,11 @@ export const MAX_SIGNALS = 500;
 const MAX_HISTORY = 1_000;
 
 /** Whether a run must continue as new before its history grows too heavy to be replayed. */
-export const isHeavy = (signals: number) => signals >= MAX_SIGNALS || workflowInfo().historyLength >= MAX_HISTORY;
+export const isHeavy = (signals: number) => signals >= MAX_SIGNALS || wf.workflowInfo().historyLength >= MAX_HISTORY;
 
 /** Local activities on the database: prompt, with one retry. A workflow whose call still fails pauses. */
 export const inDatabase = <A>() =>
-  proxyLocalActivities<A>({
+  wf.proxyLocalActivities<A>({
     startToCloseTimeout: '10s',
     retry: { maximumAttempts: 2, initialInterval: '200ms' },
   });
@@ -28,10 +20,10 @@ export const inDatabase = <A>() =>
  * Whether an activity has failed for good; anything else is a bug. Activities outside fail with an ActivityFailure, local ones
  * with whatever they threw, or a timeout.
  */
-export const isFailure = (error: unknown): boolean => error instanceof TemporalFailure && !isCancellation(error);
+export const isFailure = (error: unknown): boolean => error instanceof wf.TemporalFailure && !wf.isCancellation(error);
 
 /** The follower in the process of the worker that runs this. */
-export const { follower } = proxySinks<FollowerSinks>();
+export const { follower } = wf.proxySinks<FollowerSinks>();
 
 /**
  * Waits before the database is asked again: about a second at first, because most faults are over by then, up to half a
@@ -39,14 +31,14 @@ export const { follower } = proxySinks<FollowerSinks>();
  * @param failures failures in a row
  */
 export const pause = (failures: number) =>
-  sleep(Math.min(1_000 * 2 ** (failures - 1), 30_000) * (0.7 + 0.6 * Math.random()), {
+  wf.sleep(Math.min(1_000 * 2 ** (failures - 1), 30_000) * (0.7 + 0.6 * Math.random()), {
     summary: 'the database is asked again',
   });
 
 /** Handles an operator's request to cancel. The workflow itself goes on, and ends in order. */
 export function whenCancelled(act: () => void): void {
-  void CancellationScope.current().cancelRequested.catch((error) => {
-    if (isCancellation(error)) act();
+  void wf.CancellationScope.current().cancelRequested.catch((error) => {
+    if (wf.isCancellation(error)) act();
   });
 }
 

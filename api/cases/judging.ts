@@ -1,17 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import {
-  Case,
-  CastVote,
-  CastVoteAnswer,
-  ClaimCase,
-  ClaimCaseAnswer,
-  ExplainCase,
-  ExplainCaseAnswer,
-  HoldToken,
-  Invitations,
-  JurorParam,
-  ReleaseCase,
-} from '../../contract/cases.ts';
+import * as contract from '../../contract/cases.ts';
 import { pageByText } from '../../contract/common.ts';
 import type { RowOf } from '../../db/pool.ts';
 import * as cases from '../../services/cases/cases.ts';
@@ -29,8 +17,8 @@ export const claimCaseEndpoint = endpoint('claimCase', 'POST /v1/courts/{court}/
   tag: 'Cases',
   summary: 'Hand me a case to judge; one that I hold comes first',
   roles: ['reviewer', 'agent'],
-  body: ClaimCase,
-  answers: { 200: ClaimCaseAnswer },
+  body: contract.ClaimCase,
+  answers: { 200: contract.ClaimCaseAnswer },
   async handle({ ctx, caller, params: { court }, body, signal }) {
     const juror = personOf(caller, body.juror, 'juror');
     const claim = await judging.claim(ctx, court, juror, signal);
@@ -50,8 +38,8 @@ export const explainCaseEndpoint = endpoint('explainCase', 'POST /v1/courts/{cou
     ...courtByName.scope,
     item: ({ body }) => (body.case === undefined ? undefined : ['case', body.case]),
   },
-  body: ExplainCase,
-  answers: { 200: ExplainCaseAnswer },
+  body: contract.ExplainCase,
+  answers: { 200: contract.ExplainCaseAnswer },
   async handle({ ctx, caller, params, body }) {
     const court = await courts.get(ctx, params.court);
     return ok(await cases.explain(ctx, court, personOf(caller, body.juror, 'juror'), body.case, boundTo(caller)));
@@ -62,8 +50,8 @@ export const castVoteEndpoint = endpoint('castVote', 'POST /v1/cases/{id}/votes'
   ...caseById,
   summary: 'Vote on a case that I hold; the deciding vote decides at once',
   roles: ['reviewer', 'agent'],
-  body: CastVote,
-  answers: { 200: CastVoteAnswer },
+  body: contract.CastVote,
+  answers: { 200: contract.CastVoteAnswer },
   problems: ['not_found', 'not_open', 'lease_lost', 'already_voted', 'conflict_of_interest'],
   async handle({ ctx, caller, params: { id }, body: { token, option, comment = null } }) {
     const hold = { id, token, subject: boundTo(caller) };
@@ -76,7 +64,7 @@ export const renewCase = endpoint('renewCase', 'POST /v1/cases/{id}/renew', {
   ...caseById,
   summary: 'A full lease again',
   roles: ['reviewer', 'agent'],
-  body: HoldToken,
+  body: contract.HoldToken,
   answers: { 200: z.object({ expiresAt: z.string() }) },
   problems: ['not_found', 'not_open', 'lease_lost'],
   async handle({ ctx, caller, params: { id }, body: { token } }) {
@@ -89,8 +77,8 @@ export const releaseCase = endpoint('releaseCase', 'POST /v1/cases/{id}/release'
   ...caseById,
   summary: 'Give a case back; skip: never offer it to me again',
   roles: ['reviewer', 'agent'],
-  body: ReleaseCase,
-  answers: { 200: Case },
+  body: contract.ReleaseCase,
+  answers: { 200: contract.Case },
   problems: ['not_found', 'not_open', 'lease_lost'],
   async handle({ ctx, caller, params: { id }, body: { token, skip } }) {
     const hold = { id, token, subject: boundTo(caller) };
@@ -103,8 +91,8 @@ export const declineCase = endpoint('declineCase', 'POST /v1/cases/{id}/decline'
   ...caseById,
   summary: 'Not me: another juror is invited instead',
   roles: ['reviewer', 'agent'],
-  body: HoldToken,
-  answers: { 200: Case },
+  body: contract.HoldToken,
+  answers: { 200: contract.Case },
   problems: ['not_found', 'not_open', 'lease_lost'],
   async handle({ ctx, caller, params: { id }, body: { token } }) {
     const item = await judging.leave(ctx, { id, token, subject: boundTo(caller) }, 'declined');
@@ -117,9 +105,9 @@ export const listInvitations = endpoint('listInvitations', 'GET /v1/jurors/{juro
   summary: "A juror's open invitations, newest first: one a court at most",
   roles: ['reviewer', 'agent'],
   scope: { list: 'court' },
-  params: JurorParam,
+  params: contract.JurorParam,
   query: pageByText(/^lt_[A-Za-z0-9_-]{1,100}$/),
-  answers: { 200: Invitations },
+  answers: { 200: contract.Invitations },
   async handle({ ctx, caller, params, query: { limit, cursor } }) {
     const juror = personOf(caller, params.juror, 'juror');
     return listed(ofJuror(ctx, juror, cursor, limit + 1), limit, view, (i) => i.token);

@@ -1,18 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Deleted, Page, pageOf } from '../../contract/common.ts';
-import {
-  Court,
-  CourtJuror,
-  CourtJurorParam,
-  type CourtSettings,
-  CourtStats,
-  DryRun,
-  JurorsTotal,
-  NewCourtParam,
-  PutCourt,
-  PutGold,
-  PutJurors,
-} from '../../contract/courts.ts';
+import * as contract from '../../contract/courts.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { fleissKappa, krippendorffAlpha, type TallyCount } from '../../domain/agreement.ts';
 import * as courts from '../../services/cases/courts.ts';
@@ -27,7 +15,7 @@ import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { courtByName } from '../resources.ts';
 import { listed, viewOf } from '../views.ts';
 
-const fields = viewOf(Court);
+const fields = viewOf(contract.Court);
 function view(api: Api, court: courts.Court, caller: Caller) {
   const { window_cases: cases, window_seconds: seconds, assign_jurors: jurors, answer_seconds: answerSeconds } = court;
   const { invites_per_day: perJurorPerDay, invites_open: perJuror, admit, pick, decide } = court;
@@ -43,7 +31,7 @@ function view(api: Api, court: courts.Court, caller: Caller) {
 }
 
 /** The court or queue that receives hung cases. */
-function appealOf({ fallback }: CourtSettings): string | undefined {
+function appealOf({ fallback }: contract.CourtSettings): string | undefined {
   if (fallback === null) return undefined;
   if ('court' in fallback) return fallback.court;
   return 'queue' in fallback ? fallback.queue : undefined;
@@ -55,9 +43,9 @@ export const putCourtEndpoint = endpoint('putCourt', 'PUT /v1/courts/{court}', {
     'Replace all settings; acts at once, also on open cases; dryRun: which of them it would decide, leave open or hang, and which forbid it',
   roles: [],
   scope: { queue: ({ params, body }) => [params.court, appealOf(body)] },
-  params: NewCourtParam,
-  body: PutCourt,
-  answers: { 200: Court.or(DryRun) },
+  params: contract.NewCourtParam,
+  body: contract.PutCourt,
+  answers: { 200: contract.Court.or(contract.DryRun) },
   problems: ['in_use'],
   async handle({
     api,
@@ -82,7 +70,7 @@ export const getCourtEndpoint = endpoint('getCourt', 'GET /v1/courts/{court}', {
   ...courtByName,
   summary: 'A court and its settings',
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
-  answers: { 200: Court },
+  answers: { 200: contract.Court },
   handle: async ({ api, ctx, caller, params }) => ok(view(api, await courts.get(ctx, params.court), caller)),
 });
 
@@ -104,7 +92,7 @@ export const listCourtsEndpoint = endpoint('listCourts', 'GET /v1/courts', {
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   scope: { list: 'name' },
   query: Page,
-  answers: { 200: pageOf(Court) },
+  answers: { 200: pageOf(contract.Court) },
   async handle({ api, ctx, caller, query: { limit, cursor } }) {
     const shown = (court: courts.Court) => view(api, court, caller);
     return listed(courts.list(ctx, cursor ?? null, limit + 1), limit, shown, (court) => court.seq);
@@ -145,7 +133,7 @@ export const courtStatsEndpoint = endpoint('getCourtStats', 'GET /v1/courts/{cou
   ...courtByName,
   summary: 'Figures of a court, exact as of the answer, without gold',
   roles: ['producer', 'agent', 'supervisor'],
-  answers: { 200: CourtStats },
+  answers: { 200: contract.CourtStats },
   handle: async ({ ctx, params: { court } }) => ok(statsView(await courts.stats(ctx, court))),
 });
 
@@ -153,9 +141,9 @@ export const putJurorsEndpoint = endpoint('putJurors', 'PUT /v1/courts/{court}/j
   ...courtByName,
   summary: "Jurors, added or changed; with `list`, chunks of a list that replaces the court's at its `final` one",
   roles: ['producer'],
-  body: PutJurors,
+  body: contract.PutJurors,
   bodyLimit: LARGE_BODY,
-  answers: { 200: JurorsTotal },
+  answers: { 200: contract.JurorsTotal },
   async handle({ ctx, params: { court }, body: { jurors: sent, list: name, first, final } }) {
     const chunk = name === undefined ? undefined : { name, first, final };
     return ok({ total: await jurors.put(ctx, court, sent, chunk) });
@@ -166,8 +154,8 @@ export const getJurorEndpoint = endpoint('getJuror', 'GET /v1/courts/{court}/jur
   ...courtByName,
   summary: "How many cases and votes the court's limits leave a juror, other accounts of the person included",
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
-  params: CourtJurorParam,
-  answers: { 200: CourtJuror },
+  params: contract.CourtJurorParam,
+  answers: { 200: contract.CourtJuror },
   async handle({ ctx, caller, params: { court: name, juror: named } }) {
     const juror = personOf(caller, named, 'juror');
     const { court, eligible, shown, frees_at, votes, day_ends_at } = await jurors.limits(ctx, name, juror);
@@ -186,7 +174,7 @@ export const putGoldEndpoint = endpoint('putGoldCases', 'PUT /v1/courts/{court}/
   ...courtByName,
   summary: 'Replace the cases with known answers, hidden among the others and never in statistics',
   roles: [],
-  body: PutGold,
+  body: contract.PutGold,
   bodyLimit: LARGE_BODY,
   answers: { 200: z.object({ total: z.number().int() }) },
   problems: ['not_found', 'id_conflict', 'erased'],

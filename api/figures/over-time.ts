@@ -1,13 +1,4 @@
-import {
-  FigureFilter,
-  Figures,
-  Lateness,
-  LatenessFilter,
-  People,
-  PeopleFilter,
-  Range,
-  Service,
-} from '../../contract/figures.ts';
+import * as contract from '../../contract/figures.ts';
 import { SuggestionFigures, SuggestionFilter } from '../../contract/suggestions.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { queueOfExecutor } from '../../domain/tasks.ts';
@@ -43,8 +34,8 @@ export const figuresEndpoint = endpoint('getFigures', 'GET /v1/figures', {
   summary: 'Figures of a queue, topic, court or group over time; sampled once a minute, kept for 30 days',
   roles: ['producer', 'agent', 'consumer', 'supervisor'],
   scope: { queue: ({ query }) => query.queue },
-  query: FigureFilter,
-  answers: { 200: Figures },
+  query: contract.FigureFilter,
+  answers: { 200: contract.Figures },
   async handle({ ctx, caller, query: { kind, queue, from, to, step } }) {
     if (caller.role === 'consumer' && kind !== 'job')
       throw new Problem('forbidden', 'a consumer key may see figures of jobs only');
@@ -129,8 +120,8 @@ export const peopleEndpoint = endpoint('getPeopleFigures', 'GET /v1/figures/peop
   summary: 'Figures of each reviewer of a queue, or juror of a court, over time; reviewers see only their own',
   roles: ['producer', 'agent', 'reviewer', 'supervisor'],
   scope: { queue: ({ query }) => query.queue },
-  query: PeopleFilter,
-  answers: { 200: People },
+  query: contract.PeopleFilter,
+  answers: { 200: contract.People },
   async handle({ ctx, caller, query: { kind, ...query } }) {
     const isReviewer = caller.role === 'reviewer';
     const wanted = { ...query, person: isReviewer ? personOf(caller, query.person) : query.person };
@@ -149,8 +140,8 @@ export const latenessEndpoint = endpoint('getLateness', 'GET /v1/figures/latenes
   summary: 'The time from availability to the first hand-out of tickets or jobs',
   roles: ['producer', 'agent', 'consumer', 'supervisor'],
   scope: { queue: ({ query }) => query.queue },
-  query: LatenessFilter,
-  answers: { 200: Lateness },
+  query: contract.LatenessFilter,
+  answers: { 200: contract.Lateness },
   async handle({ ctx, caller, query: { kind, ...query } }) {
     if (caller.role === 'consumer' && kind !== 'job')
       throw new Problem('forbidden', 'a consumer key may see figures of jobs only');
@@ -216,8 +207,8 @@ export const serviceEndpoint = endpoint('getService', 'GET /v1/queues/{queue}/se
   summary:
     'How long the tickets that were decided in a time took, beside the target of the queue, in all and by the hour',
   roles: ['producer', 'agent', 'supervisor'],
-  query: Range,
-  answers: { 200: Service },
+  query: contract.Range,
+  answers: { 200: contract.Service },
   problems: ['not_found'],
   async handle({ ctx, params: { queue }, query }) {
     const { service_seconds: target, adaptive_seconds, lease_seconds } = await queues.find(ctx, 'ticket', queue);

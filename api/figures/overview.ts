@@ -1,13 +1,5 @@
 import { pageOf } from '../../contract/common.ts';
-import {
-  Attention,
-  FigureKind,
-  FindFilter,
-  FoundItem,
-  Overview,
-  OverviewEntry,
-  OverviewFilter,
-} from '../../contract/figures.ts';
+import * as contract from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
 import * as figures from '../../services/figures/figures.ts';
@@ -18,8 +10,8 @@ import { listed, page, viewOf } from '../views.ts';
 
 const NOUNS = { ticket: 'queues', job: 'topics', case: 'courts', task: 'groups' } as const;
 
-const fields = viewOf(OverviewEntry);
-const entry = (kind: FigureKind) => (q: RowOf<'overview'>) => ({
+const fields = viewOf(contract.OverviewEntry);
+const entry = (kind: contract.FigureKind) => (q: RowOf<'overview'>) => ({
   ...fields(q),
   waiting: q.ready,
   handedOutLastMinute: kind === 'ticket' || kind === 'job' ? q.claims_last_minute : null,
@@ -32,11 +24,11 @@ export const overviewEndpoint = endpoint('getOverview', 'GET /v1/overview', {
   summary: 'All queues, topics, courts and groups with their counts, newest first: a page of each, or of one kind',
   roles: ['producer', 'agent', 'supervisor'],
   scope: 'handler',
-  query: OverviewFilter,
-  answers: { 200: Overview },
+  query: contract.OverviewFilter,
+  answers: { 200: contract.Overview },
   async handle({ ctx, caller, query: { kind: only, limit, cursor } }) {
     if (cursor !== undefined && only === undefined) throw invalid('kind', 'is required with a cursor');
-    const kinds = only ? [only] : (Object.keys(NOUNS) as FigureKind[]);
+    const kinds = only ? [only] : (Object.keys(NOUNS) as contract.FigureKind[]);
     const pages = await Promise.all(
       kinds.map(async (kind) => {
         const rows = await figures.overview(ctx, kind, caller.queues, cursor, limit + 1);
@@ -53,7 +45,7 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
     'Everything that needs attention: long waits, paused queues with work, failed deliveries, parked items, engines out of reach',
   roles: ['producer', 'agent', 'supervisor'],
   scope: 'unbound',
-  answers: { 200: Attention },
+  answers: { 200: contract.Attention },
   async handle({ ctx }) {
     const [found, oldest, parkedTotal, unpublished, nodes, temporal, followed] = await Promise.all([
       figures.attention(ctx),
@@ -66,12 +58,16 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
     ]);
     return ok({
       waitingTooLong: found.late.map((q) => ({
-        kind: q.kind as FigureKind,
+        kind: q.kind as contract.FigureKind,
         name: q.name,
         oldestWaitingSeconds: q.oldest_seconds,
         targetSeconds: q.target_seconds,
       })),
-      pausedWithWork: found.paused.map(({ kind, name, waiting }) => ({ kind: kind as FigureKind, name, waiting })),
+      pausedWithWork: found.paused.map(({ kind, name, waiting }) => ({
+        kind: kind as contract.FigureKind,
+        name,
+        waiting,
+      })),
       overdue: found.overdue,
       failedDeliveries: {
         total: found.failedTotal,
@@ -100,10 +96,10 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
   },
 });
 
-const foundFields = viewOf(FoundItem);
+const foundFields = viewOf(contract.FoundItem);
 const foundView = (item: RowOf<'find_items'>) => ({
   ...foundFields(item),
-  kind: item.kind as FigureKind,
+  kind: item.kind as contract.FigureKind,
   state: stateWord(item.kind, item.state),
   heldBy: item.holder,
 });
@@ -113,13 +109,13 @@ export const findItemsEndpoint = endpoint('findItems', 'GET /v1/items', {
   summary: 'Tickets, jobs, cases and occurrences of tasks whose id begins like this, in the order of ids',
   roles: ['producer', 'agent', 'supervisor'],
   scope: { list: 'queue' },
-  query: FindFilter,
-  answers: { 200: pageOf(FoundItem) },
+  query: contract.FindFilter,
+  answers: { 200: pageOf(contract.FoundItem) },
   async handle({ ctx, query: { id: prefix, kind, limit, cursor = '' } }) {
     const slash = cursor.indexOf('/');
     const after = slash < 0 ? {} : { afterKind: cursor.slice(0, slash), afterId: cursor.slice(slash + 1) };
     return listed(
-      figures.find(ctx, { prefix, kinds: kind ? [kind] : FigureKind.options, ...after, limit: limit + 1 }),
+      figures.find(ctx, { prefix, kinds: kind ? [kind] : contract.FigureKind.options, ...after, limit: limit + 1 }),
       limit,
       foundView,
       (i) => `${i.kind}/${i.id}`,

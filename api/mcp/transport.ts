@@ -1,20 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import {
-  type CallToolRequestParams,
-  type CallToolResult,
-  CLIENT_CAPABILITIES_META_KEY,
-  type ClientCapabilities,
-  createMcpHandler,
-  isLegacyRequest,
-  MissingRequiredClientCapabilityError,
-  ProtocolError,
-  ProtocolErrorCode,
-  type Result,
-  Server,
-  type ServerContext,
-  SUPPORTED_PROTOCOL_VERSIONS,
-  WebStandardStreamableHTTPServerTransport,
-} from '@modelcontextprotocol/server';
+import * as mcp from '@modelcontextprotocol/server';
 import { SMALL_BODY } from '../../contract/common.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { invalid } from '../../services/shared/problems.ts';
@@ -35,7 +20,7 @@ import {
 
 const INFO = { name: 'docket', title: 'Docket', version: VERSION };
 const OPTIONS = {
-  supportedProtocolVersions: SUPPORTED_PROTOCOL_VERSIONS.filter((revision) => revision >= '2025-06-18'),
+  supportedProtocolVersions: mcp.SUPPORTED_PROTOCOL_VERSIONS.filter((revision) => revision >= '2025-06-18'),
   instructions:
     'Docket hands out tickets to reviewers; each is decided once. To have something decided, use request_decision. ' +
     'To decide what others request, use claim, then decide before the lease ends.',
@@ -80,15 +65,15 @@ export function mcpTransport(api: Api, endpoints: AnyEndpoint[]) {
 }
 
 /** Revisions up to 2025-11-25 begin with a handshake; in later ones each request stands alone, and may use extensions. */
-async function respond(request: Request, parsedBody: unknown, serve: (server: Server) => void): Promise<Response> {
+async function respond(request: Request, parsedBody: unknown, serve: (server: mcp.Server) => void): Promise<Response> {
   const serverWith = (more: object) => {
-    const server = new Server(INFO, { ...OPTIONS, capabilities: { tools: {}, ...more } });
+    const server = new mcp.Server(INFO, { ...OPTIONS, capabilities: { tools: {}, ...more } });
     serve(server);
     return server;
   };
-  if (!(await isLegacyRequest(request, parsedBody)))
-    return createMcpHandler(() => serverWith(EXTENSIONS)).fetch(request, { parsedBody });
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  if (!(await mcp.isLegacyRequest(request, parsedBody)))
+    return mcp.createMcpHandler(() => serverWith(EXTENSIONS)).fetch(request, { parsedBody });
+  const transport = new mcp.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await serverWith({}).connect(transport);
   return transport.handleRequest(request, { parsedBody });
 }
@@ -96,17 +81,17 @@ async function respond(request: Request, parsedBody: unknown, serve: (server: Se
 /** @throws ProtocolError for a tool that does not exist */
 async function callTool(
   perform: Perform,
-  { name, arguments: values = {} }: CallToolRequestParams,
-  ctx: ServerContext,
-): Promise<CallToolResult> {
+  { name, arguments: values = {} }: mcp.CallToolRequestParams,
+  ctx: mcp.ServerContext,
+): Promise<mcp.CallToolResult> {
   const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
-  if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}`);
+  if (!tool) throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InvalidParams, `there is no tool ${name}`);
   const outcome = await perform(tool.operation, values);
   if ('problem' in outcome) return { ...resultOf(problemText(outcome.problem), outcome.problem), isError: true };
   const { answer } = outcome;
   if (tool !== TOOLS.request_decision || !hasTasks(ctx)) return resultOf(tool.say(answer as never), answer);
   // the library's type has no results of extensions
-  return { ...taskOf(answer as TicketView), resultType: 'task' } as unknown as CallToolResult;
+  return { ...taskOf(answer as TicketView), resultType: 'task' } as unknown as mcp.CallToolResult;
 }
 
 type Outcome = { answer: object } | { problem: ProblemView };
@@ -118,9 +103,9 @@ const EXTENSIONS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const POLL_MS = 5_000;
 
 /** Whether the client has the extension; each call says so by itself. */
-function hasTasks(ctx: ServerContext): boolean {
+function hasTasks(ctx: mcp.ServerContext): boolean {
   const envelope: Record<string, unknown> = ctx.mcpReq.envelope ?? {};
-  const declared = envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  const declared = envelope[mcp.CLIENT_CAPABILITIES_META_KEY] as mcp.ClientCapabilities | undefined;
   return declared?.extensions?.['io.modelcontextprotocol/tasks'] !== undefined;
 }
 
@@ -140,10 +125,10 @@ function taskOf(ticket: TicketView) {
 }
 
 /** Answers `tasks/*` from the ticket. */
-function serveTasks(server: Server, perform: Perform): void {
-  const serve = (method: string, handle: (id: string) => Promise<Result>) =>
+function serveTasks(server: mcp.Server, perform: Perform): void {
+  const serve = (method: string, handle: (id: string) => Promise<mcp.Result>) =>
     server.setRequestHandler(method, { params: z.object({ taskId: z.string() }) }, ({ taskId }, ctx) => {
-      if (!hasTasks(ctx)) throw new MissingRequiredClientCapabilityError({ requiredCapabilities: EXTENSIONS });
+      if (!hasTasks(ctx)) throw new mcp.MissingRequiredClientCapabilityError({ requiredCapabilities: EXTENSIONS });
       return handle(taskId);
     });
   const find = async (id: string) => insist(await perform('getTicket', { id })) as TicketView;
@@ -167,6 +152,6 @@ function serveTasks(server: Server, perform: Perform): void {
 function insist(outcome: Outcome): object {
   if ('answer' in outcome) return outcome.answer;
   const { problem } = outcome;
-  const code = problem.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
-  throw new ProtocolError(code, problemText(problem), problem);
+  const code = problem.status < 500 ? mcp.ProtocolErrorCode.InvalidParams : mcp.ProtocolErrorCode.InternalError;
+  throw new mcp.ProtocolError(code, problemText(problem), problem);
 }

@@ -1,16 +1,6 @@
 import { Deleted, pageOf } from '../../contract/common.ts';
 import { NewQueueParam } from '../../contract/names.ts';
-import {
-  ListedQueue,
-  NO_DESK,
-  NO_GOLD,
-  NO_LOOKS,
-  PutQueue,
-  Queue,
-  QueueDryRun,
-  QueueFilter,
-  QueueStats,
-} from '../../contract/queues.ts';
+import * as contract from '../../contract/queues.ts';
 import { NO_MODELS } from '../../contract/suggestions.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
@@ -23,15 +13,15 @@ import { endpoint, ok } from '../endpoint.ts';
 import { queueByName } from '../resources.ts';
 import { page, viewOf } from '../views.ts';
 
-const fields = viewOf(Queue);
+const fields = viewOf(contract.Queue);
 const view = (api: Api, queue: QueueRow, caller: Caller) => ({
   ...fields(queue),
   ageing: queue.level_seconds === null ? null : { secondsPerLevel: queue.level_seconds },
   callback: shownCallback(api, caller, queue.callback),
-  second: queue.second ?? NO_LOOKS,
-  gold: queue.gold ?? NO_GOLD,
+  second: queue.second ?? contract.NO_LOOKS,
+  gold: queue.gold ?? contract.NO_GOLD,
   assist: queue.assist ?? NO_MODELS,
-  ...(queue.desk ?? NO_DESK),
+  ...(queue.desk ?? contract.NO_DESK),
 });
 
 export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
@@ -39,8 +29,8 @@ export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
   params: NewQueueParam,
   summary: 'Replace all settings; acts at once, also on what waits; dryRun: which tickets its rules would move',
   roles: [],
-  body: PutQueue,
-  answers: { 200: Queue.or(QueueDryRun) },
+  body: contract.PutQueue,
+  answers: { 200: contract.Queue.or(contract.QueueDryRun) },
   async handle({ api, ctx, caller, params: { queue: name }, body: { dryRun, ...settings } }) {
     checkCallback(api.ctx, 'callback', settings.callback);
     if (dryRun) return ok(await queues.dryRun(ctx, name, settings));
@@ -54,7 +44,7 @@ export const getQueueEndpoint = endpoint('getQueue', 'GET /v1/queues/{queue}', {
   ...queueByName,
   summary: 'A queue and its settings',
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
-  answers: { 200: Queue },
+  answers: { 200: contract.Queue },
   problems: ['not_found'],
   async handle({ api, ctx, caller, params: { queue: name } }) {
     return ok(view(api, await queues.find(ctx, 'ticket', name), caller));
@@ -66,8 +56,8 @@ export const listQueuesEndpoint = endpoint('listQueues', 'GET /v1/queues', {
   summary: 'All ticket queues, newest first; with figures if asked for',
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   scope: { list: 'name' },
-  query: QueueFilter,
-  answers: { 200: pageOf(ListedQueue) },
+  query: contract.QueueFilter,
+  answers: { 200: pageOf(contract.ListedQueue) },
   async handle({ api, ctx, caller, query: { limit, cursor, stats } }) {
     const rows = await queues.list(ctx, 'ticket', cursor, limit + 1);
     const names = rows.slice(0, limit).map((row) => row.name);
@@ -97,7 +87,7 @@ const pausing = (paused: boolean) =>
     ...queueByName,
     summary: paused ? 'Hand nothing out; holders go on' : 'Hand out again',
     roles: ['supervisor'],
-    answers: { 200: Queue },
+    answers: { 200: contract.Queue },
     problems: ['not_found'],
     handle: async ({ api, ctx, caller, params: { queue: name } }) =>
       ok(view(api, await queues.pause(ctx, name, paused), caller)),
@@ -110,7 +100,7 @@ export const queueStatsEndpoint = endpoint('getQueueStats', 'GET /v1/queues/{que
   ...queueByName,
   summary: 'Counts by state, exact as of the answer',
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
-  answers: { 200: QueueStats },
+  answers: { 200: contract.QueueStats },
   problems: ['not_found'],
   async handle({ ctx, caller, params: { queue } }) {
     await queues.find(ctx, 'ticket', queue);

@@ -1,12 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import {
-  CallbackAnswer,
-  CallbackResults,
-  OneOrSeveralCallbacks,
-  PictureCallback,
-  PictureParam,
-  SentCallbacks,
-} from '../../contract/reviews.ts';
+import * as contract from '../../contract/reviews.ts';
 import type { RowOf } from '../../db/pool.ts';
 import * as reviews from '../../services/reviews/reviews.ts';
 import { invalid, Problem } from '../../services/shared/problems.ts';
@@ -19,10 +12,13 @@ export const reviewCallback = endpoint('addReviewCallback', 'POST /v1/reviews/{i
   ...reviewById,
   summary: 'Receive the callback of an audit of the text, a picture or a reply; or several, all of them or none',
   roles: ['producer', 'agent', 'supervisor'],
-  body: SentCallbacks,
-  document: OneOrSeveralCallbacks,
+  body: contract.SentCallbacks,
+  document: contract.OneOrSeveralCallbacks,
   problems: ['not_found', 'erased'],
-  answers: { 200: CallbackAnswer.or(CallbackResults), 202: CallbackAnswer.or(CallbackResults) },
+  answers: {
+    200: contract.CallbackAnswer.or(contract.CallbackResults),
+    202: contract.CallbackAnswer.or(contract.CallbackResults),
+  },
   async handle({ ctx, caller, params: { id }, body, signal }) {
     if (!('callbacks' in body)) {
       const callback = callbackOf(caller, id, body);
@@ -40,9 +36,9 @@ export const pictureCallback = endpoint('addPictureCallback', 'POST /v1/pictures
   summary: 'The same where only the id of the picture is known',
   roles: ['producer', 'agent', 'supervisor'],
   scope: 'unbound',
-  params: PictureParam,
-  body: PictureCallback,
-  answers: { 200: CallbackAnswer, 202: CallbackAnswer },
+  params: contract.PictureParam,
+  body: contract.PictureCallback,
+  answers: { 200: contract.CallbackAnswer, 202: contract.CallbackAnswer },
   problems: ['not_found', 'erased'],
   async handle({ ctx, caller, params: { pictureId }, body, signal }) {
     if ((body.targetId ?? pictureId) !== pictureId)
@@ -54,7 +50,7 @@ export const pictureCallback = endpoint('addPictureCallback', 'POST /v1/pictures
   },
 });
 
-type Sent = Pick<z.output<typeof PictureCallback>, 'status' | 'targetId' | 'auditTime' | 'callbackId'> &
+type Sent = Pick<z.output<typeof contract.PictureCallback>, 'status' | 'targetId' | 'auditTime' | 'callbackId'> &
   Pick<reviews.NewCallback, 'kind'>;
 
 const callbackOf = (caller: Caller, review: string, sent: Sent): reviews.NewCallback => ({

@@ -1,13 +1,5 @@
 import { Page, pageOf } from '../../contract/common.ts';
-import {
-  PutReview,
-  Review,
-  ReviewLogLine,
-  type ReviewRecord,
-  ReviewStats,
-  ReviewStatsFilter,
-  ReviewStores,
-} from '../../contract/reviews.ts';
+import * as contract from '../../contract/reviews.ts';
 import type { RowOf } from '../../db/pool.ts';
 import type { ReviewRow as Row } from '../../db/statements.ts';
 import { PAGE_BYTES } from '../../domain/pages.ts';
@@ -26,18 +18,18 @@ type LogLine = RowOf<'review_log'>;
 export const reviewOf = (row: Row) =>
   reviewView({ ...row, createdAt: row.created_at.toISOString(), updatedAt: row.updated_at.toISOString() });
 
-type LineView = ReturnType<typeof lineOf> & { before: ReviewRecord; after: ReviewRecord };
+type LineView = ReturnType<typeof lineOf> & { before: contract.ReviewRecord; after: contract.ReviewRecord };
 
-const lineView = (l: LogLine, before: ReviewRecord): LineView => {
+const lineView = (l: LogLine, before: contract.ReviewRecord): LineView => {
   const line = lineOf(l);
   return { ...line, before, after: recordAfter(before, line) };
 };
 
-const fields = viewOf(ReviewLogLine);
+const fields = viewOf(contract.ReviewLogLine);
 const lineOf = (l: LogLine) => ({ ...fields(l), targetId: l.target_id || null, auditTime: l.shown_time });
 
 /** The first lines with the records before and after each, which may have 10,000 targets: as many as a page holds, at least one. */
-function withRecords(lines: LogLine[], record: ReviewRecord): LineView[] {
+function withRecords(lines: LogLine[], record: contract.ReviewRecord): LineView[] {
   const shown: LineView[] = [];
   let [before, bytes, size] = [record, 0, JSON.stringify(record).length];
   for (const l of lines) {
@@ -56,7 +48,7 @@ export const getReviewEndpoint = endpoint('getReview', 'GET /v1/reviews/{id}', {
   ...reviewById,
   summary: 'A review with the statuses that audits gave it',
   roles: ['producer', 'agent', 'supervisor'],
-  answers: { 200: Review },
+  answers: { 200: contract.Review },
   handle: async ({ ctx, params: { id } }) => ok(reviewOf(await reviews.get(ctx, id))),
 });
 
@@ -66,7 +58,7 @@ export const listReviewsEndpoint = endpoint('listReviews', 'GET /v1/reviews', {
   roles: ['producer', 'agent', 'supervisor'],
   scope: 'unbound',
   query: Page,
-  answers: { 200: pageOf(Review) },
+  answers: { 200: pageOf(contract.Review) },
   handle: ({ ctx, query: { limit, cursor } }) =>
     listed(reviews.list(ctx, cursor ?? null, limit + 1), limit, reviewOf, (r) => r.seq),
 });
@@ -76,7 +68,7 @@ export const reviewLogEndpoint = endpoint('listReviewLog', 'GET /v1/reviews/{id}
   summary: 'Every callback and edit with its outcome, oldest first',
   roles: ['producer', 'agent', 'supervisor'],
   query: Page,
-  answers: { 200: pageOf(ReviewLogLine) },
+  answers: { 200: pageOf(contract.ReviewLogLine) },
   async handle({ ctx, params: { id }, query: { limit, cursor } }) {
     const { lines: rows, record } = await reviews.log(ctx, id, cursor ?? 0, limit + 1);
     const lines = withRecords(rows.slice(0, limit), record);
@@ -90,8 +82,8 @@ export const reviewStatsEndpoint = endpoint('getReviewStats', 'GET /v1/review-st
   summary: 'Lines in the logs of all reviews on a day, by outcome',
   roles: ['producer', 'agent', 'supervisor'],
   scope: 'unbound',
-  query: ReviewStatsFilter,
-  answers: { 200: ReviewStats },
+  query: contract.ReviewStatsFilter,
+  answers: { 200: contract.ReviewStats },
   handle: async ({ ctx, query: { day } }) => ok(await reviews.counts(ctx, day ?? null)),
 });
 
@@ -99,7 +91,7 @@ export const reviewStoresEndpoint = endpoint('getReviewStores', 'GET /v1/reviews
   ...reviewById,
   summary: 'The three stores as they are, and whether they agree',
   roles: ['producer', 'agent', 'supervisor'],
-  answers: { 200: ReviewStores },
+  answers: { 200: contract.ReviewStores },
   async handle({ ctx, params: { id } }) {
     const { record, version, index, base, in_step } = await reviews.stores(ctx, id);
     const { text, pictures, replies } = record;
@@ -126,9 +118,9 @@ export const putReviewEndpoint = endpoint('putReview', 'PUT /v1/reviews/{id}', {
   ...reviewById,
   summary: "The author's review: created, or edited in its place among the callbacks",
   roles: ['producer', 'supervisor'],
-  body: PutReview,
+  body: contract.PutReview,
   bodyLimit: LARGE_BODY,
-  answers: { 200: Review, 201: Review },
+  answers: { 200: contract.Review, 201: contract.Review },
   problems: ['id_conflict', 'erased'],
   async handle({ api, ctx, caller, params: { id }, body }) {
     checkCallback(api.ctx, 'callback', body.callback);
@@ -138,7 +130,7 @@ export const putReviewEndpoint = endpoint('putReview', 'PUT /v1/reviews/{id}', {
   },
 });
 
-function targetsOf({ text, pictures, replies }: PutReview): reviews.Target[] {
+function targetsOf({ text, pictures, replies }: contract.PutReview): reviews.Target[] {
   return [
     { kind: 'text', id: '', position: 0, status: text.status },
     ...pictures.map((p, position) => ({ kind: 'picture' as const, position, ...p })),

@@ -1,17 +1,5 @@
 import { pageOf } from '../../contract/common.ts';
-import {
-  ClientParam,
-  CompleteTask,
-  CompleteTaskAnswer,
-  DispatchFilter,
-  DispatchLine,
-  ExplainTask,
-  ExplainTaskAnswer,
-  NextTask,
-  NextTaskAnswer,
-  ReleaseTask,
-  ReleaseTaskAnswer,
-} from '../../contract/tasks.ts';
+import * as contract from '../../contract/tasks.ts';
 import { instantOf, taskOf } from '../../domain/tasks.ts';
 import { invalid } from '../../services/shared/problems.ts';
 import * as dispatches from '../../services/tasks/dispatches.ts';
@@ -24,9 +12,9 @@ export const nextTaskEndpoint = endpoint('pullTask', 'POST /v1/clients/{uid}/nex
   summary: 'My unfinished task again, or the next one that is due for me or my groups',
   roles: ['reviewer', 'agent'],
   scope: 'unbound',
-  params: ClientParam,
-  body: NextTask,
-  answers: { 200: NextTaskAnswer },
+  params: contract.ClientParam,
+  body: contract.NextTask,
+  answers: { 200: contract.NextTaskAnswer },
   async handle({ ctx, caller, params, body, signal }) {
     const uid = personOf(caller, params.uid, 'uid');
     return ok(dispatched(await dispatches.pull(ctx, { uid, ...body, signal })));
@@ -49,9 +37,9 @@ export const explainTaskEndpoint = endpoint('explainTask', 'POST /v1/clients/{ui
   summary: 'Explain why a user gets nothing, or whether they would get a task now and how many go before it',
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   scope: 'unbound',
-  params: ClientParam,
-  body: ExplainTask,
-  answers: { 200: ExplainTaskAnswer },
+  params: contract.ClientParam,
+  body: contract.ExplainTask,
+  answers: { 200: contract.ExplainTaskAnswer },
   problems: ['not_found'],
   async handle({ ctx, caller, params, body }) {
     return ok(await dispatches.explain(ctx, personOf(caller, params.uid, 'uid'), body.task, boundTo(caller)));
@@ -63,9 +51,9 @@ export const completeTaskEndpoint = endpoint('completeTask', 'POST /v1/clients/{
   summary: 'Complete the last task that I was given, by its log id; with `next`, get the next one in the same call',
   roles: ['reviewer', 'agent'],
   scope: 'unbound',
-  params: ClientParam,
-  body: CompleteTask,
-  answers: { 200: CompleteTaskAnswer },
+  params: contract.ClientParam,
+  body: contract.CompleteTask,
+  answers: { 200: contract.CompleteTaskAnswer },
   problems: ['stale_log_id', 'lease_lost'],
   async handle({ ctx, caller, params, body: { logId, result = null, next, ...wanted }, signal }) {
     const uid = personOf(caller, params.uid, 'uid');
@@ -85,9 +73,9 @@ export const releaseTaskEndpoint = endpoint('releaseTask', 'POST /v1/clients/{ui
   summary: 'Give my last task back; a supervisor or administrator without a log id takes it back',
   roles: ['reviewer', 'agent', 'supervisor'],
   scope: 'unbound',
-  params: ClientParam,
-  body: ReleaseTask,
-  answers: { 200: ReleaseTaskAnswer },
+  params: contract.ClientParam,
+  body: contract.ReleaseTask,
+  answers: { 200: contract.ReleaseTaskAnswer },
   problems: ['stale_log_id'],
   async handle({ ctx, caller, params, body: { logId = null, reason = null } }) {
     if (logId === null && !isOperator(caller)) throw invalid('logId', 'is required');
@@ -111,8 +99,8 @@ export const dispatchLogEndpoint = endpoint('listDispatches', 'GET /v1/dispatch-
   summary: 'Dispatches, completions and returns, oldest first',
   roles: ['producer', 'agent', 'supervisor'],
   scope: { task: ({ query }) => query.taskId },
-  query: DispatchFilter,
-  answers: { 200: pageOf(DispatchLine) },
+  query: contract.DispatchFilter,
+  answers: { 200: pageOf(contract.DispatchLine) },
   async handle({ ctx, query: { uid, taskId, from, limit, cursor } }) {
     const after = cursor === undefined ? undefined : positionOf(cursor);
     return listed(

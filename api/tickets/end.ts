@@ -1,14 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Whole } from '../../contract/common.ts';
-import {
-  BatchResults,
-  Invalidate,
-  InvalidateMany,
-  InvalidateSubject,
-  Resolve,
-  ResolveMany,
-  Ticket,
-} from '../../contract/tickets.ts';
+import * as contract from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import * as endings from '../../services/tickets/endings.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
@@ -20,8 +12,8 @@ export const resolveTicket = endpoint('resolveTicket', 'POST /v1/tickets/{id}/re
   ...ticketById,
   summary: 'Decided by another system or an operator, in any open state',
   roles: ['producer', 'supervisor'],
-  body: Resolve,
-  answers: { 200: Ticket },
+  body: contract.Resolve,
+  answers: { 200: contract.Ticket },
   problems: ['not_found', 'not_open'],
   async handle({ ctx, caller: { actor }, params: { id }, body: { decision, reason } }) {
     const item = await endings.endOne(ctx, { state: 'settled', id, result: decision, reason, actor });
@@ -37,9 +29,9 @@ export const resolveTickets = endpoint('resolveTickets', 'POST /v1/tickets/resol
     queue: ({ body }) => body.filter?.queue,
     item: ({ body: { items } }) => items && ['ticket', ...items.map(({ id }) => id)],
   },
-  body: ResolveMany,
+  body: contract.ResolveMany,
   bodyLimit: LARGE_BODY,
-  answers: { 200: BatchResults.or(z.object({ resolved: Whole, skipped: Whole }).openapi('ResolvedSubject')) },
+  answers: { 200: contract.BatchResults.or(z.object({ resolved: Whole, skipped: Whole }).openapi('ResolvedSubject')) },
   async handle({ ctx, caller: { actor }, body: { items = [], filter, decision, reason, dryRun } }) {
     if (filter) {
       const closing = { state: 'settled', result: decision, reason, actor } as const;
@@ -61,8 +53,8 @@ export const invalidateTicket = endpoint('invalidateTicket', 'POST /v1/tickets/{
   ...ticketById,
   summary: 'No one needs to decide it any more; a holder is notified',
   roles: ['producer', 'supervisor'],
-  body: Invalidate,
-  answers: { 200: Ticket },
+  body: contract.Invalidate,
+  answers: { 200: contract.Ticket },
   problems: ['not_found', 'not_open'],
   async handle({ ctx, caller: { actor }, params: { id }, body: { reason } }) {
     return ok(ticketView(await endings.endOne(ctx, { state: 'invalidated', id, reason, actor })));
@@ -74,7 +66,7 @@ export const invalidateSubject = endpoint('invalidateSubject', 'POST /v1/tickets
   summary: 'The same for the open tickets of a subject, in one queue or in all',
   roles: ['producer', 'supervisor'],
   scope: { queue: ({ body }) => body.filter.queue },
-  body: InvalidateSubject,
+  body: contract.InvalidateSubject,
   answers: { 200: Invalidated },
   async handle({ ctx, caller: { actor }, body: { filter, reason, dryRun } }) {
     const { ended, skipped } = await endings.endSubject(ctx, { state: 'invalidated', reason, actor }, filter, dryRun);
@@ -87,7 +79,7 @@ export const invalidateTickets = endpoint('invalidateTickets', 'POST /v1/queues/
   tag: 'Tickets',
   summary: 'The same for many: by id or by filter, with a dry run',
   roles: ['producer', 'supervisor'],
-  body: InvalidateMany,
+  body: contract.InvalidateMany,
   bodyLimit: LARGE_BODY,
   answers: { 200: Invalidated },
   async handle({ ctx, caller: { actor }, params: { queue }, body }) {

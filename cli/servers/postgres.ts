@@ -1,15 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import pg from 'pg';
@@ -45,10 +36,10 @@ export async function startPostgres(dir: string, o: Options = {}): Promise<Runni
   const data = resolve(dir);
   const owner = serverUser();
   const bin = await binaries(owner, o.say);
-  mkdirSync(dirname(data), { recursive: true });
+  fs.mkdirSync(dirname(data), { recursive: true });
   await endLeftover(join(data, 'postmaster.pid'), data, 'SIGINT');
   const secret = join(dirname(data), 'postgres.password');
-  if (!existsSync(join(data, 'PG_VERSION'))) await init(bin.initdb, data, secret, owner, o.signal);
+  if (!fs.existsSync(join(data, 'PG_VERSION'))) await init(bin.initdb, data, secret, owner, o.signal);
 
   const port = o.port ?? (await lastingPort());
   const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', ...o.settings };
@@ -58,7 +49,7 @@ export async function startPostgres(dir: string, o: Options = {}): Promise<Runni
     ...{ signal: 'SIGINT', graceMs: 20_000, ...owner, cwd: dirname(data) },
     env: { ...process.env, LC_ALL: 'C', TZ: 'UTC', ...o.env },
   });
-  const url = `postgres://docket:${readFileSync(secret, 'utf8')}@127.0.0.1:${port}/docket`;
+  const url = `postgres://docket:${fs.readFileSync(secret, 'utf8')}@127.0.0.1:${port}/docket`;
   try {
     await untilReady('PostgreSQL', server, () => askPostgres(url), { most: 600, signal: o.signal });
   } catch (error) {
@@ -70,15 +61,15 @@ export async function startPostgres(dir: string, o: Options = {}): Promise<Runni
 
 /** Makes the data folder under another name first: initdb that was interrupted must not look like one. */
 async function init(initdb: string, data: string, secret: string, owner?: ServerUser, signal?: AbortSignal) {
-  if (existsSync(data) && readdirSync(data).length > 0)
+  if (fs.existsSync(data) && fs.readdirSync(data).length > 0)
     throw new Error(`${data} is neither empty nor a data folder of PostgreSQL: move it away, or set DOCKET_DATA`);
   const password = randomBytes(18).toString('base64url');
-  rmSync(secret, { force: true });
-  writeFileSync(secret, password, { mode: 0o600 });
+  fs.rmSync(secret, { force: true });
+  fs.writeFileSync(secret, password, { mode: 0o600 });
   const part = `${data}.new`;
-  rmSync(part, { recursive: true, force: true });
-  mkdirSync(part);
-  if (owner) for (const path of [part, secret]) chownSync(path, owner.uid, owner.gid);
+  fs.rmSync(part, { recursive: true, force: true });
+  fs.mkdirSync(part);
+  if (owner) for (const path of [part, secret]) fs.chownSync(path, owner.uid, owner.gid);
   const args = ['-D', part, '-U', 'docket', '--pwfile', secret, '-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C'];
   const env = { ...process.env, LC_ALL: 'C' };
   const how = { signal: 'SIGTERM', graceMs: 5_000, cwd: dirname(data) } as const;
@@ -88,8 +79,8 @@ async function init(initdb: string, data: string, secret: string, owner?: Server
     signal?.throwIfAborted();
     throw new Error(`PostgreSQL could not create ${data}: ${(error as Error).message}`);
   }
-  rmSync(data, { recursive: true, force: true });
-  renameSync(part, data);
+  fs.rmSync(data, { recursive: true, force: true });
+  fs.renameSync(part, data);
 }
 
 /** Asks the server, and makes the database the first time. */
@@ -118,7 +109,7 @@ async function binaries(user: ServerUser | undefined, say: (line: string) => voi
   execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: root });
   const { postgres, initdb } = (await import(name)) as { postgres: string; initdb: string };
   if (!user) return { postgres, initdb };
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const folder = readableProgram(user, { root: join(root, 'native'), program: postgres, version, say });
   return { postgres: join(folder, 'bin', basename(postgres)), initdb: join(folder, 'bin', basename(initdb)) };
 }

@@ -1,17 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** System folders that all users can read. */
@@ -48,18 +36,18 @@ export function readableProgram(
 ): string {
   if (canExecute(user, program)) return root;
   const copy = join(PROGRAMS, `postgresql-${version}-${process.arch}`);
-  if (!existsSync(copy)) {
+  if (!fs.existsSync(copy)) {
     say(`PostgreSQL: the user postgres cannot read ${root}, so it runs a copy in ${copy}`);
     makeReadable(PROGRAMS);
-    const part = mkdtempSync(`${copy}.`);
-    cpSync(root, part, { recursive: true, verbatimSymlinks: true });
+    const part = fs.mkdtempSync(`${copy}.`);
+    fs.cpSync(root, part, { recursive: true, verbatimSymlinks: true });
     execFileSync('chmod', ['-R', 'a+rX', part]);
     try {
-      renameSync(part, copy);
+      fs.renameSync(part, copy);
     } catch (error) {
       // another start was faster
-      rmSync(part, { recursive: true });
-      if (!existsSync(copy)) throw error;
+      fs.rmSync(part, { recursive: true });
+      if (!fs.existsSync(copy)) throw error;
     }
   }
   const copied = join(copy, 'bin', basename(program));
@@ -74,29 +62,29 @@ export function readableProgram(
  */
 export function reachableData(user: ServerUser | undefined, dir: string, say: (line: string) => void): string {
   if (!user) return dir;
-  if (!lstatSync(dir, { throwIfNoEntry: false })?.isSymbolicLink()) {
+  if (!fs.lstatSync(dir, { throwIfNoEntry: false })?.isSymbolicLink()) {
     if (canExecute(user, dirname(dir))) return dir;
     makeReadable(DATA);
-    const home = mkdtempSync(join(DATA, 'data-'));
-    chmodSync(home, 0o755);
+    const home = fs.mkdtempSync(join(DATA, 'data-'));
+    fs.chmodSync(home, 0o755);
     for (const path of [dir, join(dirname(dir), 'postgres.password')])
-      if (existsSync(path)) execFileSync('mv', [path, home]);
-    mkdirSync(join(home, basename(dir)), { recursive: true });
-    symlinkSync(join(home, basename(dir)), dir);
+      if (fs.existsSync(path)) execFileSync('mv', [path, home]);
+    fs.mkdirSync(join(home, basename(dir)), { recursive: true });
+    fs.symlinkSync(join(home, basename(dir)), dir);
   }
-  if (!existsSync(dir))
+  if (!fs.existsSync(dir))
     throw new Error(
-      `PostgreSQL: its data is gone: ${dir} is a link to ${readlinkSync(dir)}. Put it back, or remove the link`,
+      `PostgreSQL: its data is gone: ${dir} is a link to ${fs.readlinkSync(dir)}. Put it back, or remove the link`,
     );
-  const data = realpathSync(dir);
+  const data = fs.realpathSync(dir);
   say(`PostgreSQL: the user postgres cannot read ${dirname(dir)}, so its data is in ${data}`);
   return data;
 }
 
 /** mkdir's mode is cut by the umask, which may well be root's 077. */
 function makeReadable(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  chmodSync(folder, 0o755);
+  fs.mkdirSync(folder, { recursive: true });
+  fs.chmodSync(folder, 0o755);
 }
 
 /** Whether the user can run a program, or enter a folder. Tried as the user, because access lists and mounts count, too. */
