@@ -1,7 +1,10 @@
+import type { Awaited } from '../contract/awaiting.ts';
 import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
 import { snapshotOf } from '../runtime/followers/messages.ts';
 import { invite } from '../services/cases/invitations.ts';
+import * as waits from '../services/deliveries/waits.ts';
 import * as items from '../services/items/items.ts';
+import { addFiring } from '../services/jobs/schedules.ts';
 import type { Context } from '../services/shared/context.ts';
 import { carryOut } from '../services/upkeep/commands.ts';
 
@@ -41,3 +44,23 @@ export function itemActivities(ctx: Context, pacemaker: boolean) {
     },
   };
 }
+
+export type WaitActivities = ReturnType<typeof waitActivities>;
+
+/** Activities of workflows that wait for the end of an item (B.1). */
+export const waitActivities = (ctx: Context) => ({
+  readOutcome: (workflowId: string, awaited: Awaited) => waits.read(ctx, workflowId, awaited),
+  async forgetWait(workflowId: string) {
+    await waits.forget(ctx, workflowId);
+  },
+  /** Ends the item, because its caller has cancelled and wants that. */
+  withdraw: (workflowId: string, { kind, id, version, actor }: Awaited) =>
+    carryOut(ctx, kind, id, workflowId, { type: 'invalidate', reason: 'withdrawn', by: actor, version }),
+});
+
+export type ScheduleActivities = ReturnType<typeof scheduleActivities>;
+
+/** Activities of schedules' workflows. The name `addOccurrence` stays, because their histories contain it. */
+export const scheduleActivities = (ctx: Context) => ({
+  addOccurrence: (topic: string, name: string, at: string) => addFiring(ctx, topic, name, at),
+});

@@ -66,6 +66,8 @@ export function answer(status: Status, body: unknown) {
   return { status, body };
 }
 export const ok = <B>(body: B) => answer(200, body);
+/** The answer to a deletion, once it is done. */
+export const deleted = (done: Promise<unknown>) => done.then(() => ok({ deleted: true }));
 
 /** Objects that Hono's server for Node passes with each call. */
 export interface ApiBindings {

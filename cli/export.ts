@@ -5,10 +5,9 @@ import { openFile } from './exporting/file.ts';
 import { openKafka } from './exporting/kafka.ts';
 import { openMysql } from './exporting/mysql.ts';
 import { openPostgres } from './exporting/postgres.ts';
-import { type Retries, retrying } from './exporting/retries.ts';
 import { runExport } from './exporting/run.ts';
 import { Source } from './exporting/source.ts';
-import type { Target } from './exporting/target.ts';
+import { type Retries, retrying, type Target } from './exporting/target.ts';
 
 /** The targets, with the options that each of them takes. */
 const TAKES = {

@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import type { WaitActivities } from '../activities/waits.ts';
+import type { WaitActivities } from '../activities/items.ts';
 import type { Awaited, Outcome } from '../contract/awaiting.ts';
 import { whenCancelled } from './runs.ts';
 

@@ -1,5 +1,5 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { ScheduleActivities } from '../activities/schedules.ts';
+import type { ScheduleActivities } from '../activities/items.ts';
 
 const { addOccurrence } = proxyActivities<ScheduleActivities>({
   startToCloseTimeout: '10s',

@@ -11,7 +11,7 @@ import { checkEntry } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { shownCallback } from '../deliveries.ts';
-import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
+import { deleted, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { courtByName } from '../resources.ts';
 import { listed, viewOf } from '../views.ts';
 
@@ -80,10 +80,7 @@ export const deleteCourtEndpoint = endpoint('deleteCourt', 'DELETE /v1/courts/{c
   roles: [],
   answers: { 200: Deleted },
   problems: ['not_found', 'in_use'],
-  async handle({ ctx, caller: { actor }, params: { court: name } }) {
-    await courts.remove(ctx, name, actor);
-    return ok({ deleted: true });
-  },
+  handle: ({ ctx, caller: { actor }, params: { court: name } }) => deleted(courts.remove(ctx, name, actor)),
 });
 
 export const listCourtsEndpoint = endpoint('listCourts', 'GET /v1/courts', {

@@ -8,7 +8,7 @@ import { invalid, Problem } from '../../services/shared/problems.ts';
 import * as suggestions from '../../services/tickets/suggestions.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { queueByName } from '../resources.ts';
+import { knownQueue } from '../resources.ts';
 
 type Sample = RowOf<'queue_samples'>;
 
@@ -171,12 +171,11 @@ const figuresOf = (row: RowOf<'suggestion_figures'>) =>
       };
 
 export const suggestionFigures = endpoint('getSuggestionFigures', 'GET /v1/queues/{queue}/suggestions/figures', {
-  ...queueByName,
+  ...knownQueue,
   summary: 'How right each model was, by decision and by confidence, and how much work it saved',
   roles: ['supervisor'],
   query: SuggestionFilter,
   answers: { 200: SuggestionFigures },
-  problems: ['not_found'],
   async handle({ ctx, params: { queue }, query }) {
     await queues.find(ctx, 'ticket', queue);
     const rows = await suggestions.figures(ctx, { ...query, queue });
@@ -203,13 +202,12 @@ const ofHour = ({ tickets, kept, first_claim, last_claim, decided }: ServiceRow,
 });
 
 export const serviceEndpoint = endpoint('getService', 'GET /v1/queues/{queue}/service', {
-  ...queueByName,
+  ...knownQueue,
   summary:
     'How long the tickets that were decided in a time took, beside the target of the queue, in all and by the hour',
   roles: ['producer', 'agent', 'supervisor'],
   query: contract.Range,
   answers: { 200: contract.Service },
-  problems: ['not_found'],
   async handle({ ctx, params: { queue }, query }) {
     const { service_seconds: target, adaptive_seconds, lease_seconds } = await queues.find(ctx, 'ticket', queue);
     const [all, ...hours] = (await samples.service(ctx, queue, target, query)) as [ServiceRow, ...ServiceRow[]];

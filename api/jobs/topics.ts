@@ -13,8 +13,8 @@ import type { Context } from '../../services/shared/context.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { shownReceiver } from '../deliveries.ts';
-import { endpoint, ok } from '../endpoint.ts';
-import { topicByName } from '../resources.ts';
+import { deleted, endpoint, ok } from '../endpoint.ts';
+import { knownTopic, topicByName } from '../resources.ts';
 import { listed, page, viewOf } from '../views.ts';
 
 const ShownPush = z.object({ ...ShownSigned.shape, concurrency: z.number().int() }).openapi('ShownPush');
@@ -66,11 +66,10 @@ export const putTopicEndpoint = endpoint('putTopic', 'PUT /v1/topics/{topic}', {
 });
 
 export const getTopicEndpoint = endpoint('getTopic', 'GET /v1/topics/{topic}', {
-  ...topicByName,
+  ...knownTopic,
   summary: 'A topic and its settings',
   roles: ['producer', 'consumer', 'supervisor'],
   answers: { 200: ShownTopic },
-  problems: ['not_found'],
   handle: async ({ api, ctx, caller, params: { topic } }) =>
     ok(view(api, await queues.find(ctx, 'job', topic), caller)),
 });
@@ -94,18 +93,14 @@ export const deleteTopicEndpoint = endpoint('deleteTopic', 'DELETE /v1/topics/{t
   roles: [],
   answers: { 200: Deleted },
   problems: ['not_found', 'in_use'],
-  async handle({ ctx, params: { topic } }) {
-    await queues.remove(ctx, 'job', topic);
-    return ok({ deleted: true });
-  },
+  handle: ({ ctx, params: { topic } }) => deleted(queues.remove(ctx, 'job', topic)),
 });
 
 export const topicStatsEndpoint = endpoint('getTopicStats', 'GET /v1/topics/{topic}/stats', {
-  ...topicByName,
+  ...knownTopic,
   summary: 'Counts of jobs by state, exact as of the answer',
   roles: ['producer', 'consumer', 'supervisor'],
   answers: { 200: TopicStats },
-  problems: ['not_found'],
   async handle({ ctx, params: { topic } }) {
     await queues.find(ctx, 'job', topic);
     return ok(statsView(await queues.stats(ctx, 'job', topic)));
@@ -135,12 +130,11 @@ export const putScheduleEndpoint = endpoint('putSchedule', 'PUT /v1/topics/{topi
 });
 
 export const getScheduleEndpoint = endpoint('getSchedule', 'GET /v1/topics/{topic}/schedules/{name}', {
-  ...topicByName,
+  ...knownTopic,
   summary: 'A periodic job',
   roles: ['producer', 'consumer', 'supervisor'],
   params: ScheduleParam,
   answers: { 200: Schedule },
-  problems: ['not_found'],
   handle: async ({ ctx, params: { topic, name } }) => shownSchedule(ctx, await schedules.find(ctx, topic, name)),
 });
 

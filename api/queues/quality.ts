@@ -8,7 +8,7 @@ import * as queues from '../../services/items/queues.ts';
 import { checkEntry } from '../../services/shared/problems.ts';
 import * as gold from '../../services/tickets/gold.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { queueByName } from '../resources.ts';
+import { knownQueue, queueByName } from '../resources.ts';
 import { csvCell, csvHeaders, listed, viewOf } from '../views.ts';
 
 const shared = {
@@ -52,13 +52,12 @@ export const queueQualityCsv = endpoint('getQueueQualityCsv', 'GET /v1/queues/{q
 const goldView = viewOf(ListedGold);
 
 export const putGoldTickets = endpoint('putGoldTickets', 'PUT /v1/queues/{queue}/gold', {
-  ...queueByName,
+  ...knownQueue,
   summary: 'Replace the tickets with known answers, hidden among the others and never in statistics',
   roles: [],
   body: PutGoldTickets,
   bodyLimit: LARGE_BODY,
   answers: { 200: z.object({ total: Whole }) },
-  problems: ['not_found'],
   async handle({ ctx, params: { queue }, body: { tickets } }) {
     for (const [n, one] of tickets.entries()) checkEntry(`tickets.${n}`, one);
     await gold.put(ctx, queue, tickets);

@@ -9,8 +9,8 @@ import { checkCallback } from '../../services/shared/callbacks.ts';
 import type { Api } from '../api.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { shownCallback } from '../deliveries.ts';
-import { endpoint, ok } from '../endpoint.ts';
-import { queueByName } from '../resources.ts';
+import { deleted, endpoint, ok } from '../endpoint.ts';
+import { knownQueue, queueByName } from '../resources.ts';
 import { page, viewOf } from '../views.ts';
 
 const fields = viewOf(contract.Queue);
@@ -41,11 +41,10 @@ export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
 });
 
 export const getQueueEndpoint = endpoint('getQueue', 'GET /v1/queues/{queue}', {
-  ...queueByName,
+  ...knownQueue,
   summary: 'A queue and its settings',
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   answers: { 200: contract.Queue },
-  problems: ['not_found'],
   async handle({ api, ctx, caller, params: { queue: name } }) {
     return ok(view(api, await queues.find(ctx, 'ticket', name), caller));
   },
@@ -76,19 +75,15 @@ export const deleteQueueEndpoint = endpoint('deleteQueue', 'DELETE /v1/queues/{q
   roles: [],
   answers: { 200: Deleted },
   problems: ['not_found', 'in_use'],
-  async handle({ ctx, params: { queue: name } }) {
-    await queues.remove(ctx, 'ticket', name);
-    return ok({ deleted: true });
-  },
+  handle: ({ ctx, params: { queue: name } }) => deleted(queues.remove(ctx, 'ticket', name)),
 });
 
 const pausing = (paused: boolean) =>
   endpoint(paused ? 'pauseQueue' : 'resumeQueue', `POST /v1/queues/{queue}/${paused ? 'pause' : 'resume'}`, {
-    ...queueByName,
+    ...knownQueue,
     summary: paused ? 'Hand nothing out; holders go on' : 'Hand out again',
     roles: ['supervisor'],
     answers: { 200: contract.Queue },
-    problems: ['not_found'],
     handle: async ({ api, ctx, caller, params: { queue: name } }) =>
       ok(view(api, await queues.pause(ctx, name, paused), caller)),
   });
@@ -97,11 +92,10 @@ export const pauseQueueEndpoint = pausing(true);
 export const resumeQueueEndpoint = pausing(false);
 
 export const queueStatsEndpoint = endpoint('getQueueStats', 'GET /v1/queues/{queue}/stats', {
-  ...queueByName,
+  ...knownQueue,
   summary: 'Counts by state, exact as of the answer',
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   answers: { 200: contract.QueueStats },
-  problems: ['not_found'],
   async handle({ ctx, caller, params: { queue } }) {
     await queues.find(ctx, 'ticket', queue);
     return ok(queueStatsView(await queues.stats(ctx, 'ticket', queue, boundTo(caller))));

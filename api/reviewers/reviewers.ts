@@ -1,7 +1,7 @@
 import { Deleted, pageOf } from '../../contract/common.ts';
 import { NewReviewerParam, PutReviewer, Reviewer, ReviewerFilter, ReviewerParam } from '../../contract/reviewers.ts';
 import * as reviewers from '../../services/tickets/reviewers.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { deleted, endpoint, ok } from '../endpoint.ts';
 import { listed, viewOf } from '../views.ts';
 
 const view = viewOf(Reviewer);
@@ -41,8 +41,5 @@ export const deleteReviewer = endpoint('deleteReviewer', 'DELETE /v1/reviewers/{
   params: ReviewerParam,
   answers: { 200: Deleted },
   problems: ['not_found'],
-  async handle({ ctx, params: { name } }) {
-    await reviewers.remove(ctx, name);
-    return ok({ deleted: true });
-  },
+  handle: ({ ctx, params: { name } }) => deleted(reviewers.remove(ctx, name)),
 });

@@ -5,14 +5,13 @@ import { invalid } from '../../services/shared/problems.ts';
 import * as dispatches from '../../services/tasks/dispatches.ts';
 import { boundTo, isOperator, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { clientByUid } from '../resources.ts';
 import { listed } from '../views.ts';
 
 export const nextTaskEndpoint = endpoint('pullTask', 'POST /v1/clients/{uid}/next', {
-  tag: 'Tasks',
+  ...clientByUid,
   summary: 'My unfinished task again, or the next one that is due for me or my groups',
   roles: ['reviewer', 'agent'],
-  scope: 'unbound',
-  params: contract.ClientParam,
   body: contract.NextTask,
   answers: { 200: contract.NextTaskAnswer },
   async handle({ ctx, caller, params, body, signal }) {
@@ -33,11 +32,9 @@ function dispatched(found: dispatches.Found) {
 }
 
 export const explainTaskEndpoint = endpoint('explainTask', 'POST /v1/clients/{uid}/explain', {
-  tag: 'Tasks',
+  ...clientByUid,
   summary: 'Explain why a user gets nothing, or whether they would get a task now and how many go before it',
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
-  scope: 'unbound',
-  params: contract.ClientParam,
   body: contract.ExplainTask,
   answers: { 200: contract.ExplainTaskAnswer },
   problems: ['not_found'],
@@ -47,11 +44,9 @@ export const explainTaskEndpoint = endpoint('explainTask', 'POST /v1/clients/{ui
 });
 
 export const completeTaskEndpoint = endpoint('completeTask', 'POST /v1/clients/{uid}/complete', {
-  tag: 'Tasks',
+  ...clientByUid,
   summary: 'Complete the last task that I was given, by its log id; with `next`, get the next one in the same call',
   roles: ['reviewer', 'agent'],
-  scope: 'unbound',
-  params: contract.ClientParam,
   body: contract.CompleteTask,
   answers: { 200: contract.CompleteTaskAnswer },
   problems: ['stale_log_id', 'lease_lost'],
@@ -69,11 +64,9 @@ export const completeTaskEndpoint = endpoint('completeTask', 'POST /v1/clients/{
 });
 
 export const releaseTaskEndpoint = endpoint('releaseTask', 'POST /v1/clients/{uid}/release', {
-  tag: 'Tasks',
+  ...clientByUid,
   summary: 'Give my last task back; a supervisor or administrator without a log id takes it back',
   roles: ['reviewer', 'agent', 'supervisor'],
-  scope: 'unbound',
-  params: contract.ClientParam,
   body: contract.ReleaseTask,
   answers: { 200: contract.ReleaseTaskAnswer },
   problems: ['stale_log_id'],

@@ -3,7 +3,7 @@ import { ChangeMembers, Group, GroupSummary, NewGroupParam, PutGroup } from '../
 import type { TaskGroupRow } from '../../db/statements.ts';
 import * as groups from '../../services/tasks/groups.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { groupById } from '../resources.ts';
+import { groupById, knownGroup } from '../resources.ts';
 import { listed, viewOf } from '../views.ts';
 
 const fields = viewOf(GroupSummary);
@@ -22,23 +22,21 @@ export const putGroupEndpoint = endpoint('putGroup', 'PUT /v1/groups/{gid}', {
 });
 
 export const changeMembersEndpoint = endpoint('updateGroupMembers', 'POST /v1/groups/{gid}/members', {
-  ...groupById,
+  ...knownGroup,
   summary: 'Add users to a group, and remove others',
   roles: ['producer', 'supervisor'],
   body: ChangeMembers,
   bodyLimit: LARGE_BODY,
   answers: { 200: Group },
-  problems: ['not_found'],
   handle: async ({ ctx, params: { gid }, body: { add, remove } }) =>
     ok(view(await groups.change(ctx, gid, add, remove))),
 });
 
 export const getGroupEndpoint = endpoint('getGroup', 'GET /v1/groups/{gid}', {
-  ...groupById,
+  ...knownGroup,
   summary: 'A group and its members',
   roles: ['producer', 'agent', 'supervisor'],
   answers: { 200: Group },
-  problems: ['not_found'],
   handle: async ({ ctx, params: { gid } }) => ok(view(await groups.find(ctx, gid))),
 });
 

@@ -1,8 +1,9 @@
 import { Deleted, Page, pageOf } from '../../contract/common.ts';
-import { NewTemplate, PatchTemplate, Template, TemplateParam } from '../../contract/tasks.ts';
+import { NewTemplate, PatchTemplate, Template } from '../../contract/tasks.ts';
 import * as templates from '../../services/tasks/templates.ts';
 import { wantedId } from '../adding.ts';
-import { answer, endpoint, ok } from '../endpoint.ts';
+import { answer, deleted, endpoint, ok } from '../endpoint.ts';
+import { templateById } from '../resources.ts';
 import { listed, viewOf } from '../views.ts';
 
 const view = viewOf(Template);
@@ -24,40 +25,30 @@ export const addTemplateEndpoint = endpoint('addTemplate', 'POST /v1/templates',
 });
 
 export const getTemplateEndpoint = endpoint('getTemplate', 'GET /v1/templates/{id}', {
-  tag: 'Tasks',
+  ...templateById,
   summary: 'A template',
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
   scope: 'any',
-  params: TemplateParam,
   answers: { 200: Template },
-  problems: ['not_found'],
   handle: async ({ ctx, params: { id } }) => ok(view(await templates.find(ctx, id))),
 });
 
 export const patchTemplateEndpoint = endpoint('updateTemplate', 'PATCH /v1/templates/{id}', {
-  tag: 'Tasks',
+  ...templateById,
   summary: 'Change a template; tasks keep the version that they were made with',
   roles: ['producer', 'supervisor'],
-  scope: 'unbound',
-  params: TemplateParam,
   body: PatchTemplate,
   answers: { 200: Template },
-  problems: ['not_found'],
   handle: async ({ ctx, params: { id }, body }) => ok(view(await templates.change(ctx, id, body))),
 });
 
 export const deleteTemplateEndpoint = endpoint('deleteTemplate', 'DELETE /v1/templates/{id}', {
-  tag: 'Tasks',
+  ...templateById,
   summary: 'Delete a template that no active task uses',
   roles: ['producer', 'supervisor'],
-  scope: 'unbound',
-  params: TemplateParam,
   answers: { 200: Deleted },
   problems: ['not_found', 'in_use'],
-  async handle({ ctx, params: { id } }) {
-    await templates.remove(ctx, id);
-    return ok({ deleted: true });
-  },
+  handle: ({ ctx, params: { id } }) => deleted(templates.remove(ctx, id)),
 });
 
 export const listTemplatesEndpoint = endpoint('listTemplates', 'GET /v1/templates', {

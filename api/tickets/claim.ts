@@ -11,17 +11,16 @@ import * as suggestions from '../../services/tickets/suggestions.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { boundTo, type Caller, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { queueByName } from '../resources.ts';
+import { knownQueue, queueByName } from '../resources.ts';
 import { withSuggestions } from './suggestions.ts';
 
 export const claimTicketsEndpoint = endpoint('claimTickets', 'POST /v1/queues/{queue}/claim', {
-  ...queueByName,
+  ...knownQueue,
   tag: 'Tickets',
   summary: 'Hand me the next tickets; those I hold come first',
   roles: ['reviewer', 'agent'],
   body: Claim,
   answers: { 200: ClaimAnswer },
-  problems: ['not_found'],
   handle: ({ ctx, caller, params: { queue }, body, signal }) =>
     claim(ctx, caller, { ...body, queues: [queue] }, signal),
 });
@@ -53,7 +52,7 @@ async function checkQueues(ctx: Context, { role }: Caller, names: string[]): Pro
 }
 
 export const explain = endpoint('explainClaim', 'POST /v1/queues/{queue}/explain', {
-  ...queueByName,
+  ...knownQueue,
   tag: 'Tickets',
   summary: 'Explain why a claim gets nothing, or whether it would get a ticket and how many go before it',
   roles: ['producer', 'reviewer', 'agent', 'supervisor'],
@@ -63,7 +62,6 @@ export const explain = endpoint('explainClaim', 'POST /v1/queues/{queue}/explain
   },
   body: Explain,
   answers: { 200: ExplainAnswer },
-  problems: ['not_found'],
   async handle({ ctx, caller, params: { queue }, body: { reviewer, skills, ticket } }) {
     await checkQueues(ctx, caller, [queue]);
     return ok(await tickets.explain(ctx, queue, personOf(caller, reviewer), skills, ticket, boundTo(caller)));
@@ -82,12 +80,11 @@ export const explainWho = endpoint('explainWho', 'GET /v1/explain/who', {
 });
 
 export const listUnsuggested = endpoint('listUnsuggested', 'GET /v1/queues/{queue}/unsuggested', {
-  ...queueByName,
+  ...knownQueue,
   summary: "A model's work list: tickets that wait or are held and have no suggestion of it, in order of rank",
   roles: ['model'],
   query: UnsuggestedFilter,
   answers: { 200: z.object({ items: z.array(Ticket) }).openapi('UnsuggestedTickets') },
-  problems: ['not_found'],
   async handle({ ctx, caller, params: { queue }, query, signal }) {
     await checkQueues(ctx, caller, [queue]);
     const model = personOf(caller, query.model, 'model');

@@ -11,7 +11,7 @@ import * as lists from '../../services/tickets/lists.ts';
 import * as looks from '../../services/tickets/looks.ts';
 import * as views from '../../services/tickets/views.ts';
 import { type Caller, personOf } from '../auth.ts';
-import { endpoint, ok } from '../endpoint.ts';
+import { deleted, endpoint, ok } from '../endpoint.ts';
 import { inScope } from '../scopes.ts';
 import { ndjson } from '../streams/ndjson.ts';
 import { csvCell, csvHeaders, page, timePosition } from '../views.ts';
@@ -174,8 +174,5 @@ export const deleteView = endpoint('deleteView', 'DELETE /v1/views/{name}', {
   summary: "Delete a saved filter of one's own; an administrator may delete others'",
   answers: { 200: Deleted },
   problems: ['not_found'],
-  async handle({ ctx, caller, params: { name }, query: { by } }) {
-    await views.remove(ctx, ownerOf(caller, by), name);
-    return ok({ deleted: true });
-  },
+  handle: ({ ctx, caller, params: { name }, query: { by } }) => deleted(views.remove(ctx, ownerOf(caller, by), name)),
 });

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { reasonOf } from '../../runtime/failures.ts';
-import type { Retries } from './retries.ts';
-import { asJson, type Position, positionOf, type ReceivedEvent, type Target, Transient } from './target.ts';
+import {
+  asJson,
+  type Position,
+  positionOf,
+  type ReceivedEvent,
+  type Retries,
+  type Target,
+  Transient,
+} from './target.ts';
 
 const REQUEST_MS = 60_000;
 /** Statuses of a server that is too busy or unavailable, of a whole request or of one event in it. */

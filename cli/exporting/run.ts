@@ -1,7 +1,6 @@
 import { isUnavailable } from '../../services/shared/problems.ts';
-import type { Retries } from './retries.ts';
 import type { Source } from './source.ts';
-import { positionOf, type Target, Transient } from './target.ts';
+import { positionOf, type Retries, type Target, Transient } from './target.ts';
 
 interface Export {
   source: Source;
