@@ -1,5 +1,4 @@
-import type { Awaited } from '../contract/awaiting.ts';
-import type { Command, Kind, Snapshot } from '../contract/snapshot.ts';
+import type { Awaited, Command, Kind, Snapshot } from '../contract/snapshot.ts';
 import { snapshotOf } from '../runtime/followers/messages.ts';
 import { invite } from '../services/cases/invitations.ts';
 import * as waits from '../services/deliveries/waits.ts';

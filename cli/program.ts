@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { ROLES } from '../contract/roles.ts';
+import { ROLES } from '../contract/kinds.ts';
 import type { Setting } from '../runtime/config.ts';
 import { VERSION } from '../runtime/version.ts';
 import { add, type Run } from './command.ts';
@@ -121,7 +121,7 @@ Needed only after a restore that Docket cannot notice, see docs/operations.md.`,
 }
 
 function addSecrets(program: Command): void {
-  add(program, 'reseal', async () => (await import('./reseal.ts')).resealCommand, {
+  add(program, 'reseal', async () => (await import('./reconcile.ts')).resealCommand, {
     summary: 'seal all secrets of callbacks with a new key',
     description: `Seals every stored secret of a callback with the first key of DOCKET_SECRETS_KEY, also those
 that are not sealed yet. Processes that run need the new key first. It may be repeated and
@@ -132,7 +132,7 @@ interrupted; afterwards the old key is not needed any more.`,
 }
 
 function addMoving(program: Command): void {
-  add(program, 'dump', async () => (await import('./dump.ts')).dumpCommand, {
+  add(program, 'dump', async () => (await import('./moving.ts')).dumpCommand, {
     summary: 'write all of the database to a file, as of one instant',
     description: `Writes everything that Docket keeps in PostgreSQL to a file that docket load takes, while
 everything goes on: a backup, or the way to other servers. The file holds what the database
@@ -143,7 +143,7 @@ holds, secrets of callbacks and hashes of keys too. The schema must be up to dat
       ['DATABASE_URL=postgres://docket:secret@db/docket docket dump | gzip > docket.dump.gz', 'of servers of yours'],
     ],
   }).argument('[file]', 'made for its owner only; it must not be there (default: standard output)');
-  add(program, 'load', async () => (await import('./load.ts')).loadCommand, {
+  add(program, 'load', async () => (await import('./moving.ts')).loadCommand, {
     summary: 'fill an empty database from such a file',
     description: `Migrates an empty database, loads a file of docket dump in one transaction, and marks what
 Temporal should have to be put back, by the processes that run on it or will. It changes

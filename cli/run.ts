@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../runtime/config.ts';
 import { needDatabaseUrl } from './database.ts';
 import { type RunningProcess, startProcess } from './process.ts';
-import { npmEnded } from './servers/npm.ts';
+import { npmEnded } from './servers/children.ts';
 import { startSystem } from './start.ts';
 
 /** Of a server with the defaults, which the demo calls without DOCKET_URL. */

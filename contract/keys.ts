@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Time } from './common.ts';
+import { ROLES } from './kinds.ts';
 import { AnyId, CONTROL, Name } from './names.ts';
-import { ROLES } from './roles.ts';
 
 export const Role = z.enum(ROLES).openapi('Role');
 export type Role = z.output<typeof Role>;

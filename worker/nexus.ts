@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { startWorkflow, WorkflowRunOperationHandler } from '@temporalio/nexus';
 import * as nexus from 'nexus-rpc';
-import type { Awaited, Outcome } from '../contract/awaiting.ts';
 import { NewCase } from '../contract/cases.ts';
 import type { Item } from '../contract/items.ts';
 import { NewJob } from '../contract/jobs.ts';
 import { AnyName, Id } from '../contract/names.ts';
+import type { Awaited, Outcome } from '../contract/snapshot.ts';
 import { NewTicket } from '../contract/tickets.ts';
 import { TASK_QUEUE } from '../runtime/followers/publisher.ts';
 import * as cases from '../services/cases/cases.ts';

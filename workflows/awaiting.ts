@@ -1,6 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { WaitActivities } from '../activities/items.ts';
-import type { Awaited, Outcome } from '../contract/awaiting.ts';
+import type { Awaited, Outcome } from '../contract/snapshot.ts';
 import { whenCancelled } from './runs.ts';
 
 const db = wf.proxyLocalActivities<WaitActivities>({ startToCloseTimeout: '10s', retry: { maximumInterval: '30s' } });

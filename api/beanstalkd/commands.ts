@@ -5,8 +5,19 @@ import * as jobs from '../../services/jobs/jobs.ts';
 import * as popping from '../../services/jobs/popping.ts';
 import * as topics from '../../services/jobs/topics.ts';
 import { Problem } from '../../services/shared/problems.ts';
-import { BAD_FORMAT, type Command, type CommandName, CRLF, isTube } from './protocol.ts';
-import { DEADLINE_SOON, jobReply, list, NOT_FOUND, type Reply, TIMED_OUT } from './replies.ts';
+import {
+  BAD_FORMAT,
+  type Command,
+  type CommandName,
+  CRLF,
+  DEADLINE_SOON,
+  isTube,
+  jobReply,
+  list,
+  NOT_FOUND,
+  type Reply,
+  TIMED_OUT,
+} from './protocol.ts';
 import type { Session } from './session.ts';
 import { jobStatsReply, statsReply, tubeStatsReply } from './stats.ts';
 

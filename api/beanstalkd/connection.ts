@@ -3,8 +3,17 @@ import type { Socket } from 'node:net';
 import { MAX_TCP_BYTES } from '../../domain/jobs.ts';
 import { type Handler, handlers, reserveTogether } from './commands.ts';
 import type { Listener } from './listener.ts';
-import { BAD_FORMAT, type Command, type CommandName, CRLF, isHttp, parse, Reader } from './protocol.ts';
-import { INTERNAL_ERROR, type Reply } from './replies.ts';
+import {
+  BAD_FORMAT,
+  type Command,
+  type CommandName,
+  CRLF,
+  INTERNAL_ERROR,
+  isHttp,
+  parse,
+  Reader,
+  type Reply,
+} from './protocol.ts';
 import { Session } from './session.ts';
 
 const KEEP_ALIVE_MS = 60_000;

@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import type { Item } from '../../contract/items.ts';
+import { bodyBytes } from '../../domain/jobs.ts';
 
 // Reads requests of beanstalkd's protocol (S3.8): lines, counted bytes and commands, as beanstalkd's own parser does.
 
@@ -33,38 +35,20 @@ const TUBE = /^[A-Za-z0-9+/;.$_()][A-Za-z0-9+/;.$_()-]{0,199}$/;
 
 export const isTube = (name: string) => TUBE.test(name);
 
-/** Reads numbers one after the other. `ok` is false after the first invalid one. */
-class Numbers {
-  readonly #text: string;
-  #at = 0;
-  ok = true;
-
-  constructor(text: string) {
-    this.#text = text;
+/**
+ * Numbers one after the other, up to 2³²−1; `number` is up to 2⁶⁴−1, and −1 from 2⁵³ on, which no job has.
+ * @returns undefined where one is invalid; `rest`: what stands behind them
+ */
+function numbersIn<Name extends string>(text: string, ...names: Name[]) {
+  const found: [string, number][] = [];
+  let rest = text;
+  for (const name of names) {
+    const [all = '', digits] = /^ *(\d+)/.exec(rest) ?? [];
+    if (digits === undefined || BigInt(digits) >= (name === 'number' ? U64 : U32)) return undefined;
+    found.push([name, Number.isSafeInteger(Number(digits)) ? Number(digits) : -1]);
+    rest = rest.slice(all.length);
   }
-
-  /** Up to 2³²−1. */
-  u32(): number {
-    return Number(this.#below(U32));
-  }
-
-  /** Up to 2⁶⁴−1; from 2⁵³ on −1, which no job has. */
-  number(): number {
-    const value = Number(this.#below(U64));
-    return Number.isSafeInteger(value) ? value : -1;
-  }
-
-  get atEnd(): boolean {
-    return this.#at === this.#text.length;
-  }
-
-  #below(limit: bigint): bigint {
-    const [all = '', digits = ''] = /^ *(\d+)/.exec(this.#text.slice(this.#at)) ?? [];
-    this.#at += all.length;
-    const value = digits === '' ? limit : BigInt(digits);
-    if (value >= limit) this.ok = false;
-    return value;
-  }
+  return { numbers: Object.fromEntries(found) as Record<Name, number>, rest };
 }
 
 type Parser = (rest: string) => Command | undefined;
@@ -78,9 +62,8 @@ const plain =
 const ofJob =
   (name: OfJob | 'release' | 'bury', ...others: ('priority' | 'delay')[]): Parser =>
   (rest) => {
-    const n = new Numbers(rest);
-    const command = { name, number: n.number(), ...Object.fromEntries(others.map((field) => [field, n.u32()])) };
-    return n.ok && n.atEnd ? (command as Command) : undefined;
+    const read = numbersIn(rest, 'number', ...others);
+    return read?.rest === '' ? ({ name, ...read.numbers } as Command) : undefined;
   };
 
 const ofTube =
@@ -89,10 +72,9 @@ const ofTube =
     isTube(rest) ? { name, tube: rest } : undefined;
 
 const put: Parser = (rest) => {
-  const n = new Numbers(rest);
-  const [priority, delay, ttr, bytes] = [n.u32(), n.u32(), n.u32(), n.u32()];
+  const read = numbersIn(rest, 'priority', 'delay', 'ttr', 'bytes');
   // a body that is too long is reported before the rest of the line is checked
-  return n.ok ? { name: 'put', priority, delay, ttr, bytes, wellFormed: n.atEnd } : undefined;
+  return read && { name: 'put', ...read.numbers, wellFormed: read.rest === '' };
 };
 
 /** As C's strtol: it accepts a sign and ignores the rest of the line. */
@@ -114,9 +96,8 @@ const kick: Parser = (rest) => {
 
 const pauseTube: Parser = (rest) => {
   const [, tube = '', after = ''] = /^ *([A-Za-z0-9+/;.$_()-]+)(.*)$/s.exec(rest) ?? [];
-  const n = new Numbers(after);
-  const seconds = n.u32();
-  return n.ok && n.atEnd && tube !== '' ? { name: 'pause-tube', tube, seconds } : undefined;
+  const read = numbersIn(after, 'seconds');
+  return read?.rest === '' && tube !== '' ? { name: 'pause-tube', tube, ...read.numbers } : undefined;
 };
 
 /** In beanstalkd's order: the first prefix that matches a line counts. */
@@ -270,4 +251,32 @@ export class Reader {
     this.#wake = undefined;
     return this.#bytes.length > before || !this.#ended;
   }
+}
+
+export type Reply = string | Buffer;
+
+export const NOT_FOUND = 'NOT_FOUND\r\n';
+export const TIMED_OUT = 'TIMED_OUT\r\n';
+export const DEADLINE_SOON = 'DEADLINE_SOON\r\n';
+export const INTERNAL_ERROR = 'INTERNAL_ERROR\r\n';
+
+/** A job with its body, in one piece so that it is one write. */
+export function jobReply(word: 'RESERVED' | 'FOUND', item: Pick<Item, 'seq' | 'body'>): Buffer {
+  const body = bodyBytes(item.body);
+  return Buffer.concat([Buffer.from(`${word} ${item.seq} ${body.length}${CRLF}`), body, Buffer.from(CRLF)]);
+}
+
+/** A YAML document of keys and values; `list` is the other form that beanstalkd has. */
+export function dictionary(entries: [key: string, value: string | number][]): string {
+  return document(entries.map(([key, value]) => `${key}: ${value}\n`));
+}
+
+export const list = (names: string[]) => document(names.map((name) => `- ${name}\n`));
+
+/** A JSON string is a YAML string too, whatever the text. */
+export const quoted = (text: string) => JSON.stringify(text);
+
+function document(lines: string[]): string {
+  const yaml = `---\n${lines.join('')}`;
+  return `OK ${Buffer.byteLength(yaml)}${CRLF}${yaml}${CRLF}`;
 }

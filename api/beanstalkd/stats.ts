@@ -4,8 +4,7 @@ import { stateWord } from '../../domain/items.ts';
 import { MAX_TCP_BYTES } from '../../domain/jobs.ts';
 import * as topics from '../../services/jobs/topics.ts';
 import type { Listener } from './listener.ts';
-import type { CommandName } from './protocol.ts';
-import { dictionary, NOT_FOUND, quoted, type Reply } from './replies.ts';
+import { type CommandName, dictionary, NOT_FOUND, quoted, type Reply } from './protocol.ts';
 
 /** beanstalkd's version, whose protocol this is, and the product's name. */
 const VERSION = '1.13+docket';

@@ -153,7 +153,7 @@ export async function endLeftover(pidFile: string, mark: string, signal: NodeJS.
 export const isAlive = (pid: number) => exists(pid) && !ps(pid, 'stat').startsWith('Z');
 
 /** A zombie exists. Cheaper than `isAlive`, which runs a program on some systems. */
-export const exists = (pid: number): boolean => send(pid, 0);
+const exists = (pid: number): boolean => send(pid, 0);
 
 /** @returns whether there is such a process, also where it is another user's */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
@@ -168,7 +168,7 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 export const commandLine = (pid: number) => ps(pid, 'args');
 
 /** The parent of a process; undefined where it is gone or cannot be read. */
-export const parentOf = (pid: number) => Number(ps(pid, 'ppid')) || undefined;
+const parentOf = (pid: number) => Number(ps(pid, 'ppid')) || undefined;
 
 function ps(pid: number, column: 'args' | 'stat' | 'ppid'): string {
   try {
@@ -183,4 +183,22 @@ function ps(pid: number, column: 'args' | 'stat' | 'ppid'): string {
   } catch {
     return '';
   }
+}
+
+const POLL_MS = 300;
+
+/**
+ * Resolves when npm, if this process was started by it (`npm start`), has ended. npm passes SIGTERM on to its shell
+ * only, which ends without its children, so Docket would go on without a parent.
+ */
+export async function npmEnded(): Promise<void> {
+  const parent = process.ppid;
+  // other programs that a script starts inherit the variable: it must name Docket
+  if (!process.env.npm_lifecycle_script?.includes('docket')) return new Promise(() => {});
+  const line = commandLine(parent);
+  // the shell is between npm and this process, unless it has replaced itself
+  const shell = / -c /.test(line) && !line.startsWith('npm ');
+  const npm = shell ? parentOf(parent) : undefined;
+  while (process.ppid === parent && exists(parent) && (npm === undefined || exists(npm)))
+    await sleep(POLL_MS, undefined, { ref: false });
 }

@@ -2,9 +2,8 @@ import TinyQueue from 'tinyqueue';
 import type { Change } from '../../contract/items.ts';
 import { isFinal, lastEvents } from '../../domain/items.ts';
 import { workflowOf } from '../../domain/kinds.ts';
-import { Allowance } from './allowance.ts';
 import type { Publication } from './messages.ts';
-import type { Pace } from './pace.ts';
+import { Allowance, type Pace } from './pace.ts';
 
 /** The message for one item's workflow; later lines are merged into it until it is sent. */
 export interface Entry extends Publication {

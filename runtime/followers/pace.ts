@@ -1,5 +1,4 @@
 import type { Load } from '../load.ts';
-import { Allowance } from './allowance.ts';
 
 const STEP_MS = 250;
 /** Increase of the rate at each step while callers are not slowed down. */
@@ -11,6 +10,33 @@ export const MOST_PER_SECOND = 1_000;
 
 /** The latency of callers, in this process or in others on the same cores. */
 export type Callers = Pick<Load, 'slowdown'>;
+
+/** A token bucket: `perSecond()` tokens a second, at most `most` at once, and at least one. */
+export class Allowance {
+  readonly #perSecond: () => number;
+  readonly #most: number;
+  #left: number;
+  #at = performance.now();
+
+  constructor(perSecond: () => number, most: number) {
+    this.#perSecond = perSecond;
+    this.#most = Math.max(1, most);
+    this.#left = this.#most;
+  }
+
+  /** Milliseconds until the next token. */
+  waitMs(): number {
+    const now = performance.now();
+    const perSecond = this.#perSecond();
+    this.#left = Math.min(this.#most, this.#left + ((now - this.#at) / 1000) * perSecond);
+    this.#at = now;
+    return this.#left >= 1 ? 0 : Math.ceil(((1 - this.#left) / perSecond) * 1000);
+  }
+
+  spend(): void {
+    this.#left -= 1;
+  }
+}
 
 /**
  * The rate of publishing while there are callers: it grows by a step while their statements are near their best time,

@@ -1,7 +1,7 @@
 import type { Configuration } from 'openid-client';
 import type { Role } from '../../contract/keys.ts';
+import { ROLES } from '../../contract/kinds.ts';
 import { Name } from '../../contract/names.ts';
-import { ROLES } from '../../contract/roles.ts';
 import { type Context, perContext, type ServiceConfig } from '../shared/context.ts';
 import { Problem } from '../shared/problems.ts';
 

@@ -1,4 +1,4 @@
-import type { Awaited, Outcome } from '../../contract/awaiting.ts';
+import type { Awaited, Outcome } from '../../contract/snapshot.ts';
 import { briefly, outcomeMessage } from '../../domain/callbacks.ts';
 import { stateWord } from '../../domain/items.ts';
 import type { Context } from '../shared/context.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { AnyEndpoint } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { needsSubject, type Role } from '../../contract/keys.ts';
-import { ROLES } from '../../contract/roles.ts';
+import { ROLES } from '../../contract/kinds.ts';
 import { readConfig } from '../../runtime/config.ts';
 import { nameOf, pathOf, sampleBody } from '../support/calls.ts';
 import { type Client, eventually, type Json } from '../support/client.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { needsSubject, type Role } from '../../contract/keys.ts';
-import { ROLES } from '../../contract/roles.ts';
+import { ROLES } from '../../contract/kinds.ts';
 import { nameOf, pathOf } from '../support/calls.ts';
 import { settingsFor, startChild } from '../support/child.ts';
 import { type Client, eventually, type Reply, repeat } from '../support/client.ts';

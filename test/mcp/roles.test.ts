@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TOOLS } from '../../api/mcp/tools.ts';
-import { ROLES } from '../../contract/roles.ts';
+import { ROLES } from '../../contract/kinds.ts';
 import { eventually } from '../support/client.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
 import { mcp, rpc } from '../support/mcp.ts';

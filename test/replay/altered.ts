@@ -1,6 +1,5 @@
 import { sleep } from '@temporalio/workflow';
-import type { Awaited, Outcome } from '../../contract/awaiting.ts';
-import type { ItemInput, ReviewInput } from '../../contract/snapshot.ts';
+import type { Awaited, ItemInput, Outcome, ReviewInput } from '../../contract/snapshot.ts';
 import { awaiting as unalteredAwaiting } from '../../workflows/awaiting.ts';
 import unalteredItem from '../../workflows/kinds.ts';
 import { review as unalteredReview } from '../../workflows/reviews.ts';

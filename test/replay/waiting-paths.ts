@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Awaited } from '../../contract/awaiting.ts';
+import type { Awaited } from '../../contract/snapshot.ts';
 import { TASK_QUEUE } from '../../runtime/followers/publisher.ts';
 import { eventually } from '../support/client.ts';
 import type { TestSystem } from '../support/system.ts';
