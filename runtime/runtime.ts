@@ -8,12 +8,12 @@ import { Maintenance } from './maintenance.ts';
 import { ProcessMetrics } from './metrics.ts';
 import { Notices } from './notices.ts';
 import { Bus, type Hint } from './notify.ts';
-import { Pacemaker } from './pacemaker.ts';
+import { createPacemaker } from './pacemaker.ts';
 import { Schemas } from './schemas/schemas.ts';
 import { Secrets } from './secrets.ts';
 import type { Tracing } from './tracing.ts';
 import { POLL_STEPS, Waiters } from './waiting.ts';
-import { Waker } from './waker.ts';
+import { createWaker } from './waker.ts';
 
 export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> {
   databaseUrl: string;
@@ -33,7 +33,7 @@ interface Listeners {
   notices: Notices;
   feed: Feed;
   follower: Follower | undefined;
-  waker: Waker | undefined;
+  waker: ReturnType<typeof createWaker> | undefined;
   arm(ms: number): void;
 }
 
@@ -69,8 +69,8 @@ export function createRuntime(o: RuntimeOptions) {
   const secrets = new Secrets(o.secretKeys);
   // publishes to the workflows, once the worker of this process starts it
   const follower = o.role === 'api' ? undefined : new Follower({ ...o, db, callers: load });
-  const waker = o.role === 'api' ? undefined : new Waker(db, client, log);
-  const pacemaker = new Pacemaker(db, log);
+  const waker = o.role === 'api' ? undefined : createWaker(db, client, log);
+  const pacemaker = createPacemaker(db, log);
   const arm = (ms: number) => {
     if (o.pacemaker) pacemaker.arm(ms);
   };

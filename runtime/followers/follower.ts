@@ -7,9 +7,9 @@ import type { Log } from '../log.ts';
 import { type Entry, isOver, LANES, type Lane } from './lanes.ts';
 import { callbackOf, changeOf, lineOf, type Publication } from './messages.ts';
 import type { Callers } from './pace.ts';
-import { Reader } from './reader.ts';
+import { createReader, type Reader } from './reader.ts';
 import { Sender } from './sender.ts';
-import { type Cursors, Shards } from './shards.ts';
+import { type Cursors, createShards } from './shards.ts';
 
 export interface FollowerOptions extends Omit<Limits, 'maxCalls' | 'maxHeldBytes'> {
   db: Db;
@@ -42,7 +42,7 @@ const NEAR = 1_000;
  */
 export class Follower {
   readonly #o: FollowerOptions;
-  readonly #shards: Shards;
+  readonly #shards: ReturnType<typeof createShards>;
   readonly #lines: Reader<RowOf<'follow_log'>>;
   readonly #callbacks: Reader<RowOf<'follow_callbacks'>>;
   #sender: Sender | undefined;
@@ -68,9 +68,9 @@ export class Follower {
   constructor(options: FollowerOptions) {
     this.#o = options;
     const { db, node } = options;
-    this.#shards = new Shards(db, node);
-    this.#lines = new Reader(db, (range) => db.run('follow_log', range));
-    this.#callbacks = new Reader(db, (range) => db.run('follow_callbacks', range));
+    this.#shards = createShards(db, node);
+    this.#lines = createReader(db, (range) => db.run('follow_log', range));
+    this.#callbacks = createReader(db, (range) => db.run('follow_callbacks', range));
   }
 
   /** Unpublished items in memory. */
@@ -150,7 +150,7 @@ export class Follower {
     this.#callbacks.reset();
     this.#markedTo = 0;
     this.#since = undefined;
-    if (this.#shards.numbers.length === 0) return;
+    if (this.#shards.numbers().length === 0) return;
     for (const lane of LANES) this.#readTo[lane] = this.#shards.lowest(lane);
   }
 
@@ -159,7 +159,7 @@ export class Follower {
       let waitMs = IDLE_MS;
       try {
         if (this.#uncertain) await this.#keep(sender);
-        if (this.#shards.numbers.length > 0) waitMs = await this.#pass(sender);
+        if (this.#shards.numbers().length > 0) waitMs = await this.#pass(sender);
       } catch (error) {
         this.#o.log.warn({ err: (error as Error).message }, 'the log could not be read, trying again');
         this.#uncertain = true;
@@ -180,7 +180,7 @@ export class Follower {
     sender.pump();
     if (performance.now() >= this.#storeAt) await this.#store(sender);
     if (more.includes(true)) return 0;
-    if (!this.#lines.hasGaps && !this.#callbacks.hasGaps) this.#gapsMs = GAPS_MS;
+    if (!this.#lines.hasGaps() && !this.#callbacks.hasGaps()) this.#gapsMs = GAPS_MS;
     else this.#gapsMs = Math.min(MAX_GAPS_MS, this.#gapsMs * 2);
     const gapsMs = this.#gapsMs > GAPS_MS ? this.#gapsMs : IDLE_MS;
     return Math.min(gapsMs, sender.pending > 0 ? STORE_MS : IDLE_MS);
@@ -223,7 +223,7 @@ export class Follower {
 
   /** @returns whether there is more */
   async #readMarked(sender: Sender): Promise<boolean> {
-    const shards = this.#shards.numbers;
+    const shards = this.#shards.numbers();
     const rows = await this.#o.db.run('take_unpublished', { after: this.#markedTo, shards, limit: MARKED_BATCH });
     for (const row of rows) {
       const { marked, shard, now, epoch } = row;
@@ -266,7 +266,7 @@ export class Follower {
     }
     const settled = (lane: Lane) => (lane === 'reviews' ? this.#callbacks : this.#lines).settledTo(this.#readTo[lane]);
     const at = Object.fromEntries(LANES.map((lane) => [lane, settled(lane)])) as Cursors;
-    const cursors = new Map(this.#shards.numbers.map((shard) => [shard, { ...at }]));
+    const cursors = new Map(this.#shards.numbers().map((shard) => [shard, { ...at }]));
     for (const { shard, lane, position } of sender.unacknowledged()) {
       const cursor = cursors.get(shard);
       if (cursor) cursor[lane] = Math.min(cursor[lane], position - 1);

@@ -5,7 +5,7 @@ import { type Entry, isOver, isUrgent, LANES, type Lane, Lanes, mayRun } from '.
 import type { Publication } from './messages.ts';
 import { type Callers, MOST_PER_SECOND, Pace } from './pace.ts';
 import { Publisher, type PublisherOptions, QUEUE_ATTRIBUTE } from './publisher.ts';
-import { Window } from './window.ts';
+import { createWindow, type Window } from './window.ts';
 
 export interface SenderOptions
   extends PublisherOptions,
@@ -71,7 +71,7 @@ export class Sender {
     this.#lanes = new Lanes(this.#idlePerSecond, this.#pace, options.isNeedless);
     this.#publisher = new Publisher(options);
     const windowOf = () =>
-      new Window(
+      createWindow(
         (key) => this.#publisher.hasRun(key),
         () => this.pump(),
       );
@@ -164,7 +164,7 @@ export class Sender {
   }
 
   readonly #gate = {
-    isOpen: (lane: Lane) => this.#window(lane).size < this.#limit(lane),
+    isOpen: (lane: Lane) => this.#window(lane).size() < this.#limit(lane),
     isSending: (key: string) => this.#sending.has(key),
     notBefore: (key: string) => {
       const known = this.#known.get(key);

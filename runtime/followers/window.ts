@@ -11,72 +11,61 @@ const GIVE_UP_MS = 30_000;
  *
  * Tasks that ran in this process are known at once (`ran`); for those of other workers Temporal is asked. A task queue is
  * nearly first in, first out, so a task that has run stands for all messages sent before it.
+ * @param hasRun whether the workflow of that id has no pending task; false when Temporal cannot be asked
+ * @param onOpen called when the window has shrunk
  */
-export class Window {
-  readonly #hasRun: (key: string) => Promise<boolean>;
-  readonly #onOpen: () => void;
-  readonly #unprocessed: string[] = [];
+export function createWindow(hasRun: (key: string) => Promise<boolean>, onOpen: () => void) {
+  const unprocessed: string[] = [];
   /** Messages being sent, and whether their workflow task has run already: that is often known before Temporal's answer. */
-  readonly #sending = new Map<string, boolean>();
-  #watching = false;
-  #stopped = false;
-
-  /**
-   * @param hasRun whether the workflow of that id has no pending task; false when Temporal cannot be asked
-   * @param onOpen called when the window has shrunk
-   */
-  constructor(hasRun: (key: string) => Promise<boolean>, onOpen: () => void) {
-    this.#hasRun = hasRun;
-    this.#onOpen = onOpen;
-  }
-
-  /** Messages that are being sent, or whose workflow task is not known to have run. */
-  get size(): number {
-    return this.#sending.size + this.#unprocessed.length;
-  }
-
-  send(key: string): void {
-    this.#sending.set(key, false);
-  }
-
-  /** @param taken Temporal has accepted it, and a workflow task will run */
-  sent(key: string, taken: boolean): void {
-    const hasRun = this.#sending.get(key);
-    this.#sending.delete(key);
-    if (!taken || hasRun || this.#stopped) return;
-    this.#unprocessed.push(key);
-    if (!this.#watching) void this.#watch();
-  }
+  const sending = new Map<string, boolean>();
+  let watching = false;
+  let stopped = false;
 
   /** Notes that a workflow task of that id has run. */
-  ran(key: string): void {
-    if (this.#sending.has(key)) this.#sending.set(key, true);
-    const at = this.#unprocessed.indexOf(key);
+  function ran(key: string): void {
+    if (sending.has(key)) sending.set(key, true);
+    const at = unprocessed.indexOf(key);
     if (at < 0) return;
-    this.#unprocessed.splice(0, at + 1);
-    if (!this.#stopped) this.#onOpen();
+    unprocessed.splice(0, at + 1);
+    if (!stopped) onOpen();
   }
 
-  stop(): void {
-    this.#stopped = true;
-    this.#unprocessed.length = 0;
-  }
-
-  async #watch(): Promise<void> {
-    this.#watching = true;
-    while (this.#unprocessed.length > 0) {
-      const middle = this.#unprocessed[this.#unprocessed.length >> 1] as string;
-      await this.#untilRun(middle);
-      this.ran(middle);
+  async function watch(): Promise<void> {
+    watching = true;
+    while (unprocessed.length > 0) {
+      const middle = unprocessed[unprocessed.length >> 1] as string;
+      await untilRun(middle);
+      ran(middle);
     }
-    this.#watching = false;
+    watching = false;
   }
 
-  async #untilRun(key: string): Promise<void> {
+  async function untilRun(key: string): Promise<void> {
     const until = performance.now() + GIVE_UP_MS;
-    while (!this.#stopped && performance.now() < until) {
+    while (!stopped && performance.now() < until) {
       await sleep(POLL_MS, undefined, { ref: false });
-      if (!this.#unprocessed.includes(key) || (await this.#hasRun(key))) return;
+      if (!unprocessed.includes(key) || (await hasRun(key))) return;
     }
   }
+
+  return {
+    ran,
+    /** Messages that are being sent, or whose workflow task is not known to have run. */
+    size: () => sending.size + unprocessed.length,
+    send: (key: string) => void sending.set(key, false),
+    /** @param taken Temporal has accepted it, and a workflow task will run */
+    sent(key: string, taken: boolean) {
+      const hasAlready = sending.get(key);
+      sending.delete(key);
+      if (!taken || hasAlready || stopped) return;
+      unprocessed.push(key);
+      if (!watching) void watch();
+    },
+    stop() {
+      stopped = true;
+      unprocessed.length = 0;
+    },
+  };
 }
+
+export type Window = ReturnType<typeof createWindow>;
