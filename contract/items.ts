@@ -46,57 +46,48 @@ export interface LookColumn {
   passed?: true;
 }
 
-/** A row of `item`. Times are the database's. */
-export interface Item {
-  kind: Kind;
+/** The columns that a workflow needs, as of one version. Without the body, because they are kept until they are published. */
+export interface Change {
+  kind: Driven;
   id: string;
   queue: string;
-  seq: number;
-  /** Jobs: how often this id has begun. */
-  run: number;
   state: CoreState;
+  version: number;
+  wake_at: Date | null;
+  holder: string | null;
+  delivery_pending: boolean;
+  /** Its workflow has to invite jurors. */
+  lacks_jurors: boolean;
+  event_seq: number;
+  last_event: string;
+  last_actor: string;
+  updated_at: Date;
+}
+
+/** The columns of a ticket that answers show, and those that are published. */
+export interface ShownTicket extends Change {
   priority: number;
   body: unknown;
-  content_hash: Uint8Array;
   requires: string[];
-  /** As sent; null: added before queues had rules. */
-  base_priority: number | null;
-  base_requires: string[] | null;
-  /** Its priority was set by hand, which takes precedence over rules. */
-  manual_priority: boolean;
   /** Not handed out until its queue's rules were evaluated. */
   rules_due_at: Date | null;
   exclude: string[];
-  skipped: string[];
-  callback: Callback | ReviewTarget | null;
-  version: number;
   attempts: number;
   created_at: Date;
   available_at: Date;
   deadline_at: Date | null;
-  wake_at: Date | null;
   lease_id: string | null;
-  holder: string | null;
   granted_at: Date | null;
   expires_at: Date | null;
   ended_at: Date | null;
   ended_by: string | null;
   end_reason: string | null;
   result: unknown;
-  result_hash: Uint8Array | null;
   /** Hash of the token that settled it. */
   settled_token: Uint8Array | null;
-  next_id: string | null;
-  delivery_pending: boolean;
-  lease_seconds: number | null;
-  delay_seconds: number;
-  body_bytes: number | null;
-  /** The version that last changed its body or requirements; null: none since it was added. */
-  content_version: number | null;
   /** All of its content is gone. */
   erased: boolean;
   category: string | null;
-  own_category: boolean;
   /** Nobody else gets it until `for_until`; null there: ever. */
   for_person: string | null;
   for_until: Date | null;
@@ -107,69 +98,39 @@ export interface Item {
   look: LookColumn | null;
   /** The part that a model had in its decision; null: none. */
   automation: 'partial' | 'full' | null;
-  /** For items that several may hold: how many more may hold it. */
-  capacity: number | null;
-  /** Its workflow has to invite jurors. */
-  lacks_jurors: boolean;
-  event_seq: number;
-  last_event: string;
-  last_actor: string;
-  updated_at: Date;
 }
 
-/** The columns that a workflow needs, as of one version. Without the body, because they are kept until they are published. */
-export type Change = { kind: Driven } & Pick<
-  Item,
-  | 'id'
-  | 'queue'
-  | 'state'
-  | 'version'
-  | 'wake_at'
-  | 'holder'
-  | 'delivery_pending'
-  | 'event_seq'
-  | 'last_event'
-  | 'last_actor'
-  | 'updated_at'
-  | 'lacks_jurors'
->;
+/** A row of `item`. Times are the database's. */
+export interface Item extends ShownTicket {
+  kind: Kind;
+  seq: number;
+  /** Jobs: how often this id has begun. */
+  run: number;
+  content_hash: Uint8Array;
+  /** As sent; null: added before queues had rules. */
+  base_priority: number | null;
+  base_requires: string[] | null;
+  /** Its priority was set by hand, which takes precedence over rules. */
+  manual_priority: boolean;
+  skipped: string[];
+  callback: Callback | ReviewTarget | null;
+  result_hash: Uint8Array | null;
+  next_id: string | null;
+  lease_seconds: number | null;
+  delay_seconds: number;
+  body_bytes: number | null;
+  /** The version that last changed its body or requirements; null: none since it was added. */
+  content_version: number | null;
+  own_category: boolean;
+  /** For items that several may hold: how many more may hold it. */
+  capacity: number | null;
+}
 
 /** A job that a pop hands out. */
 export type Popped = Change &
   Pick<
     Item,
     'seq' | 'body' | 'available_at' | 'lease_id' | 'expires_at' | 'attempts' | 'lease_seconds' | 'settled_token'
-  >;
-
-/** The columns of a ticket that answers show, and those that are published. */
-export type ShownTicket = Change &
-  Pick<
-    Item,
-    | 'priority'
-    | 'body'
-    | 'requires'
-    | 'rules_due_at'
-    | 'exclude'
-    | 'category'
-    | 'for_person'
-    | 'for_until'
-    | 'attempts'
-    | 'created_at'
-    | 'available_at'
-    | 'deadline_at'
-    | 'lease_id'
-    | 'granted_at'
-    | 'expires_at'
-    | 'ended_at'
-    | 'ended_by'
-    | 'end_reason'
-    | 'result'
-    | 'settled_token'
-    | 'subject'
-    | 'synced_with'
-    | 'look'
-    | 'automation'
-    | 'erased'
   >;
 
 /** A case: its item, with the columns that only cases have. */
