@@ -34,7 +34,7 @@ export async function followOutbox({ docketUrl, port, key }: Config, url: string
   const setting = docketUrl === undefined ? 'PORT' : 'DOCKET_URL';
   const server = { url: (docketUrl ?? `http://127.0.0.1:${port}`).replace(/\/+$/, ''), setting, key, signal };
   const retries = retrying(Number.POSITIVE_INFINITY, signal, say);
-  const { added, refused } = await follow({ url, server, retries, say });
+  const { added, refused } = await follow(url, server, retries, say);
   console.log(`docket outbox: ${added} rows added, ${refused} refused`);
   // connections that are kept alive would delay the end
   process.exit(0);
@@ -49,13 +49,6 @@ function checkUrl(url: string): void {
 const POLL_MS = 1_000;
 /** Rows of a follower whose host has gone are locked for no longer. */
 const GUARD = '-c idle_in_transaction_session_timeout=120000';
-
-interface Following {
-  url: string;
-  server: Server;
-  retries: Retries;
-  say(line: string): void;
-}
 
 /** A connection to the database of an outbox. */
 export async function openOutbox(url: string): Promise<Connection> {
@@ -73,7 +66,7 @@ export async function openOutbox(url: string): Promise<Connection> {
  * @returns how many were added and refused
  * @throws Error with the reason, for failures that another try cannot fix
  */
-export async function follow({ url, server, retries, say }: Following) {
+export async function follow(url: string, server: Server, retries: Retries, say: (line: string) => void) {
   const { signal } = server;
   const done = { added: 0, refused: 0 };
   let after = '0';

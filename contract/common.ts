@@ -117,5 +117,15 @@ export const oneOf = (one: string, other: string) =>
 /** In the document: `targetId` is required for every kind but the text. */
 export const targeted = conditional({ properties: { kind: { const: 'text' } } }, {}, { required: ['targetId'] });
 
+/** Checks that exactly one of two fields is given. */
+export const either = <One extends string, Other extends string>(one: One, other: Other) =>
+  [
+    (body: { [Name in One | Other]?: unknown }) => (body[one] === undefined) !== (body[other] === undefined),
+    { message: `give either ${one} or ${other}`, path: [one] as PropertyKey[] },
+  ] as const;
+
+/** A JSON pointer. */
+export const Pointer = z.string().regex(/^(\/([^~/]|~[01])*)*$/, 'must be a JSON pointer');
+
 /** The answer to a deletion. */
 export const Deleted = z.object({ deleted: z.boolean() });

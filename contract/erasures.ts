@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { oneOf, Reason } from './common.ts';
+import { either, oneOf, Reason } from './common.ts';
 import { JobId } from './jobs.ts';
 import { KEPT_KINDS } from './kinds.ts';
 import { AnyName } from './names.ts';
@@ -13,10 +13,7 @@ export const NewErasure = z
     person: AnyName.optional().openapi({ description: 'A name: of a reviewer, juror or user, a party, or a key' }),
     reason: Reason,
   })
-  .refine((b) => (b.item === undefined) !== (b.person === undefined), {
-    message: 'give either item or person',
-    path: ['item'],
-  })
+  .refine(...either('item', 'person'))
   .openapi('NewErasure', oneOf('item', 'person'));
 export type NewErasure = z.infer<typeof NewErasure>;
 

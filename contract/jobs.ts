@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { SignedCallback } from './callbacks.ts';
-import { Erased, Json, oneOf, orNull, PageByTime, Reason, TEN_YEARS, Timezone, Token, WaitSeconds } from './common.ts';
+import * as common from './common.ts';
 import { cronFault } from './cron.ts';
 import { AnyName, chosenName, Name, SHOWN_NAME } from './names.ts';
 
@@ -13,8 +13,8 @@ export const JobId = chosenName(221);
 /** beanstalkd's: 0 to 2³²−1, smaller first. */
 const JobPriority = z.number().int().min(0).max(4_294_967_295);
 export const DEFAULT_PRIORITY = 1024;
-const Delay = z.number().min(0).max(TEN_YEARS);
-const Ttr = z.number().min(1).max(TEN_YEARS);
+const Delay = z.number().min(0).max(common.TEN_YEARS);
+const Ttr = z.number().min(1).max(common.TEN_YEARS);
 const Count = z.number().int().min(1).max(100);
 
 /** Names one add: repeated with it, the add is the run that it began or met, whatever has become of that. */
@@ -25,7 +25,7 @@ const AddOne = {
   id: NewJobId,
   delay: Delay.default(0),
   TTR: Ttr.default(60),
-  body: Json,
+  body: common.Json,
   priority: JobPriority.default(DEFAULT_PRIORITY),
   key: JobKey.optional(),
 };
@@ -49,25 +49,25 @@ export const JobPop = z
   .strictObject({
     command: z.literal('pop'),
     topic: Topics.openapi({ ...ONE_OR_SEVERAL, description: 'A topic, or several' }),
-    wait: WaitSeconds,
+    wait: common.WaitSeconds,
     count: Count.optional(),
   })
   .openapi('JobPop');
-const FinishOne = { id: JobId, token: Token.optional() };
+const FinishOne = { id: JobId, token: common.Token.optional() };
 export const JobFinish = z
   .strictObject({
     command: z.literal('finish'),
     ...FinishOne,
     next: z.boolean().default(false).openapi({ description: 'Pop the next job by the same commit; it needs a token' }),
     topic: Topics.optional().openapi({ ...ONE_OR_SEVERAL, description: "Of the next job; left out: the job's own" }),
-    wait: WaitSeconds,
+    wait: common.WaitSeconds,
   })
   .refine((b) => !b.next || b.token !== undefined, { message: 'is required with next', path: ['token'] })
   .openapi('JobFinish');
 const Finishes = z.array(z.strictObject(FinishOne)).min(1).max(1000);
 export const JobFinishMany = z.strictObject({ command: z.literal('finish'), jobs: Finishes }).openapi('JobFinishMany');
 export const JobDelete = z.strictObject({ command: z.literal('delete'), id: JobId }).openapi('JobDelete');
-const Held = { id: JobId, token: Token };
+const Held = { id: JobId, token: common.Token };
 export const JobTouch = z.strictObject({ command: z.literal('touch'), ...Held }).openapi('JobTouch');
 export const JobRelease = z
   .strictObject({
@@ -75,28 +75,30 @@ export const JobRelease = z
     ...Held,
     delay: Delay.default(0),
     priority: JobPriority.optional(),
-    reason: Reason.optional(),
+    reason: common.Reason.optional(),
   })
   .openapi('JobRelease');
 export const JobBury = z
   .strictObject({
     command: z.literal('bury'),
     id: JobId,
-    token: Token.optional().describe('Left out: a supervisor or an administrator buries the job, whoever has it'),
+    token: common.Token.optional().describe(
+      'Left out: a supervisor or an administrator buries the job, whoever has it',
+    ),
     priority: JobPriority.optional(),
-    reason: Reason.optional(),
+    reason: common.Reason.optional(),
   })
   .openapi('JobBury');
 /** By an operator, without a token. */
-export const BuryJob = z.strictObject({ reason: Reason }).openapi('BuryJob');
+export const BuryJob = z.strictObject({ reason: common.Reason }).openapi('BuryJob');
 export const JobKick = z
   .strictObject({ command: z.literal('kick'), topic: Topic, count: z.number().int().min(1).max(1_000_000).default(1) })
   .openapi('JobKick');
 export const JobKickOne = z.strictObject({ command: z.literal('kick'), id: JobId }).openapi('JobKickOne');
 export const JobPeek = z
   .strictObject({ command: z.literal('peek'), id: JobId.optional(), topic: Topic.optional() })
-  .refine((b) => (b.id === undefined) !== (b.topic === undefined), { message: 'give either id or topic', path: ['id'] })
-  .openapi('JobPeek', oneOf('id', 'topic'));
+  .refine(...common.either('id', 'topic'))
+  .openapi('JobPeek', common.oneOf('id', 'topic'));
 
 /** All commands of the endpoint, for the document. Each command is checked by its own schema. */
 export const JobCommand = z
@@ -117,7 +119,7 @@ export const JobCommand = z
   .openapi('JobCommand');
 
 export const JobAnswer = z
-  .looseObject({ success: z.boolean(), error: z.string().nullable(), id: z.string().nullable(), value: Json })
+  .looseObject({ success: z.boolean(), error: z.string().nullable(), id: z.string().nullable(), value: common.Json })
   .openapi('JobAnswer');
 
 export const JOB_STATES = ['delayed', 'ready', 'reserved', 'buried', 'finished', 'deleted'] as const;
@@ -130,14 +132,14 @@ export const Job = z
     state: z.enum(JOB_STATES),
     delay: z.number(),
     TTR: z.number(),
-    body: Json,
+    body: common.Json,
     priority: z.number().int(),
     attempts: z.number().int(),
     availableAt: z.string(),
     reservedUntil: z.string().nullable(),
     lastReason: z.string().nullable().openapi({ description: 'Why it was last given back or buried' }),
     createdAt: z.string(),
-    erased: Erased,
+    erased: common.Erased,
   })
   .openapi('Job');
 
@@ -150,7 +152,7 @@ export const TopicSettings = z
   .strictObject({
     maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
     paused: z.boolean().default(false),
-    push: orNull(Push).default(null),
+    push: common.orNull(Push).default(null),
     ids: z.enum(['reuse', 'once']).default('reuse').openapi({
       description: 'once: an id whose job is over is refused; reuse: it begins its next run',
     }),
@@ -162,12 +164,12 @@ export const TopicSettings = z
 export type TopicSettings = z.infer<typeof TopicSettings>;
 export const JobParam = z.object({ id: JobId });
 export const TopicParam = z.object({ topic: Topic });
-export const JobFilter = PageByTime.extend({ state: z.enum(JOB_STATES).optional() });
+export const JobFilter = common.PageByTime.extend({ state: z.enum(JOB_STATES).optional() });
 
 export const ScheduleSettings = z
   .strictObject({
     // a Temporal schedule has no parts of seconds
-    everySeconds: z.number().int('must be whole seconds').min(1).max(TEN_YEARS).optional(),
+    everySeconds: z.number().int('must be whole seconds').min(1).max(common.TEN_YEARS).optional(),
     cron: z
       .string()
       .min(1)
@@ -181,16 +183,13 @@ export const ScheduleSettings = z
           'Five fields as in cron, or @daily and its like; the day of month or the day of week is restricted',
       })
       .optional(),
-    timezone: Timezone.default('UTC'),
-    body: Json,
+    timezone: common.Timezone.default('UTC'),
+    body: common.Json,
     TTR: Ttr.default(60),
     priority: JobPriority.default(DEFAULT_PRIORITY),
   })
-  .refine((b) => (b.everySeconds === undefined) !== (b.cron === undefined), {
-    message: 'give either everySeconds or cron',
-    path: ['everySeconds'],
-  })
-  .openapi('ScheduleSettings', oneOf('everySeconds', 'cron'));
+  .refine(...common.either('everySeconds', 'cron'))
+  .openapi('ScheduleSettings', common.oneOf('everySeconds', 'cron'));
 export type ScheduleSettings = z.infer<typeof ScheduleSettings>;
 
 export const Schedule = z
@@ -200,7 +199,7 @@ export const Schedule = z
     everySeconds: z.number().nullable(),
     cron: z.string().nullable(),
     timezone: z.string(),
-    body: Json,
+    body: common.Json,
     TTR: z.number(),
     priority: z.number().int(),
     nextAt: z.array(z.string()).nullable().openapi({

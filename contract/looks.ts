@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Json, orNull, Priority, Reason } from './common.ts';
+import { Json, orNull, Pointer, Priority, Reason } from './common.ts';
 import { Name } from './names.ts';
 import { Automation } from './suggestions.ts';
 
@@ -59,7 +59,7 @@ export const Second = z.strictObject({
   queue: Name.optional().openapi({ description: 'Where looks wait; left out: in the queue itself' }),
   blind: z.boolean().default(true).openapi({ description: 'Whoever looks is not shown the first decision' }),
   compare: z
-    .array(z.string().regex(/^(\/([^~/]|~[01])*)*$/, 'must be a JSON pointer'))
+    .array(Pointer)
     .min(1)
     .max(50)
     .optional()

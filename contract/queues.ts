@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Callback, ShownCallback } from './callbacks.ts';
-import { counts, orNull, Page, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
+import { counts, orNull, Page, Pointer, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
 import { GoldSettings } from './gold.ts';
 import { Second } from './looks.ts';
 import { AnyId, AnyName } from './names.ts';
@@ -85,10 +85,7 @@ const QueueSettings = z
     registered: z.boolean().default(false).openapi({
       description: 'Only people of the register get tickets, by the skills that it says',
     }),
-    categoryFrom: z
-      .string()
-      .max(500)
-      .regex(/^(\/([^~/]|~[01])*)*$/, 'must be a JSON pointer')
+    categoryFrom: Pointer.max(500)
       .nullable()
       .default(null)
       .openapi({ description: 'JSON pointer into the body, to the category of tickets without one of their own' }),

@@ -191,10 +191,7 @@ export const ResolveMany = z
     reason: common.Reason,
     dryRun: DryRun,
   })
-  .refine((b) => (b.items === undefined) !== (b.filter === undefined), {
-    message: 'give either items or filter',
-    path: ['items'],
-  })
+  .refine(...common.either('items', 'filter'))
   .refine((b) => (b.filter === undefined) === (b.decision === undefined), {
     message: 'belongs to filter',
     path: ['decision'],
@@ -219,10 +216,7 @@ export const InvalidateMany = z
     reason: common.Reason,
     dryRun: DryRun,
   })
-  .refine((b) => (b.ids === undefined) !== (b.filter === undefined), {
-    message: 'give either ids or filter',
-    path: ['ids'],
-  })
+  .refine(...common.either('ids', 'filter'))
   .openapi('InvalidateMany', common.oneOf('ids', 'filter'));
 
 export const PatchTicket = z

@@ -1,5 +1,5 @@
 import { Page, pageOf } from '../../contract/common.ts';
-import { Key, MadeKey, NewKey } from '../../contract/keys.ts';
+import { Key, MadeKey, NewKey, type Role } from '../../contract/keys.ts';
 import { IdParam } from '../../contract/names.ts';
 import * as keys from '../../services/access/keys.ts';
 import { Problem } from '../../services/shared/problems.ts';
@@ -7,12 +7,12 @@ import { answer, endpoint, ok } from '../endpoint.ts';
 import { listed, viewOf } from '../views.ts';
 
 const view = viewOf(Key);
+/** For administrators. */
+const shared = { tag: 'Keys', roles: [] as Role[], scope: 'unbound' } as const;
 
 export const addKeyEndpoint = endpoint('addKey', 'POST /v1/keys', {
-  tag: 'Keys',
+  ...shared,
   summary: 'A new key, shown in this answer only',
-  roles: [],
-  scope: 'unbound',
   body: NewKey,
   answers: { 201: MadeKey },
   async handle({ ctx, body: { name, role, subject = null, ...limits } }) {
@@ -23,10 +23,8 @@ export const addKeyEndpoint = endpoint('addKey', 'POST /v1/keys', {
 });
 
 export const listKeysEndpoint = endpoint('listKeys', 'GET /v1/keys', {
-  tag: 'Keys',
+  ...shared,
   summary: 'All keys, newest first; never the keys themselves',
-  roles: [],
-  scope: 'unbound',
   query: Page,
   answers: { 200: pageOf(Key) },
   handle: ({ ctx, query: { limit, cursor } }) =>
@@ -34,10 +32,8 @@ export const listKeysEndpoint = endpoint('listKeys', 'GET /v1/keys', {
 });
 
 export const revokeKeyEndpoint = endpoint('revokeKey', 'DELETE /v1/keys/{id}', {
-  tag: 'Keys',
+  ...shared,
   summary: 'Ends a key, within a second everywhere',
-  roles: [],
-  scope: 'unbound',
   params: IdParam,
   answers: { 200: Key },
   problems: ['not_found'],
