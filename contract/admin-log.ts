@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Page } from './common.ts';
+import { Page, texts } from './common.ts';
 
 export const AdminLogPage = z.strictObject({
   ...Page.shape,
@@ -14,8 +14,7 @@ export const AdminLogEntry = z
       description: '`open` where no key is required; null: from the command line, or a sign-in at a provider',
     }),
     actor: z.string().openapi({ description: 'The name of the key, or of the person that it speaks for' }),
-    operation: z.string(),
-    path: z.string(),
+    ...texts('operation', 'path'),
     body: z
       .unknown()
       .openapi({ description: 'With its defaults and without secrets; null: none, or a larger one than 16 KB' }),

@@ -59,9 +59,14 @@ export const Timezone = z
 
 /** A whole number in an answer. */
 export const Whole = z.number().int();
-/** Fields of an answer that count something. */
-export const counts = <N extends string>(...names: N[]) =>
-  Object.fromEntries(names.map((name) => [name, Whole])) as Record<N, typeof Whole>;
+const fieldsOf =
+  <Field extends z.ZodType>(field: Field) =>
+  <N extends string>(...names: N[]) =>
+    Object.fromEntries(names.map((name) => [name, field])) as Record<N, Field>;
+/** Fields of an answer that count something, and those that are texts. */
+export const counts = fieldsOf(Whole);
+export const texts = fieldsOf(z.string());
+export const textsOrNull = fieldsOf(z.string().nullable());
 
 export const Text = z.string().max(2000);
 export const Reason = z.string().min(1, 'must not be empty').max(2000);

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Callback, ShownCallback } from './callbacks.ts';
-import { counts, Json, orNull, PositiveSeconds, Seconds, Timezone } from './common.ts';
+import { counts, Json, orNull, PositiveSeconds, Seconds, Timezone, texts } from './common.ts';
 import { AnyName, Id, Name, NewName } from './names.ts';
 
 const Count = z.number().int().min(1).max(1000);
@@ -113,8 +113,7 @@ export const Court = z
     ...CourtSettings.shape,
     callback: orNull(ShownCallback),
     invitationCallback: orNull(ShownCallback),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    ...texts('createdAt', 'updatedAt'),
   })
   .openapi('Court');
 
@@ -185,8 +184,7 @@ export const CourtJuror = z
     window: z
       .object({
         cases: z.number().int().openapi({ description: 'How many different cases may be shown in it' }),
-        shown: z.number().int(),
-        left: z.number().int(),
+        ...counts('shown', 'left'),
         freesAt: z.string().nullable().openapi({ description: 'When the first of the shown cases leaves the window' }),
       })
       .nullable(),

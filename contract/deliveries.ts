@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Page } from './common.ts';
+import { Page, texts } from './common.ts';
 
 import { DELIVERED_KINDS } from './kinds.ts';
 import { TEXT_PATTERN } from './names.ts';
@@ -14,8 +14,7 @@ export const Delivery = z
     attempts: z.number().int(),
     status: z.number().int().nullable(),
     error: z.string().nullable(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    ...texts('createdAt', 'updatedAt'),
     nextAttemptAt: z.string().nullable().openapi({
       description:
         'Earliest time of the next attempt while pending; in the past: as soon as its host accepts calls. Otherwise null',

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Json } from './common.ts';
+import { Json, texts } from './common.ts';
 import { KINDS } from './kinds.ts';
 
 /** A whole number in a query. An empty value must not be read as 0, which would start the feed from its beginning. */
@@ -36,10 +36,7 @@ export const FeedEvent = z
       description: 'Stable, for upserts: kind, item and number of the event',
     }),
     kind: z.enum([...KINDS, 'review']),
-    itemId: z.string(),
-    type: z.string(),
-    actor: z.string(),
-    at: z.string(),
+    ...texts('itemId', 'type', 'actor', 'at'),
     data: Json,
     gold: z.literal(true).optional().openapi({ description: 'Of a copy of a gold ticket' }),
   })

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { counts, Page, pageByText, pageOf, Time, Whole } from './common.ts';
+import { counts, Page, pageByText, pageOf, Time, texts, textsOrNull, Whole } from './common.ts';
 import { anyName } from './deliveries.ts';
 import { DELIVERED_KINDS, KINDS } from './kinds.ts';
 import { AnyName, CONTROL } from './names.ts';
@@ -36,8 +36,7 @@ export const Figures = z
   .object({
     kind: FigureKind,
     queue: z.string().nullable(),
-    from: z.string(),
-    to: z.string(),
+    ...texts('from', 'to'),
     stepSeconds: z.number().int(),
     series: z
       .object({
@@ -58,8 +57,7 @@ export const Figures = z
 
 /** Fields of every answer about a range of time. */
 export const covered = {
-  from: z.string(),
-  to: z.string(),
+  ...texts('from', 'to'),
   partial: z.boolean().openapi({ description: 'Incomplete: not all events of that time were read' }),
   coveredFrom: z
     .string()
@@ -221,16 +219,13 @@ export const FoundItem = z
     queue: z.string().openapi({ description: 'Its queue, topic, court or executor' }),
     state: z.string().openapi({ description: 'In the words of its kind' }),
     createdAt: z.string(),
-    heldBy: z.string().nullable(),
-    endedAt: z.string().nullable(),
-    endedBy: z.string().nullable(),
+    ...textsOrNull('heldBy', 'endedAt', 'endedBy'),
   })
   .openapi('FoundItem');
 
 export const Quality = z
   .object({
-    from: z.string(),
-    to: z.string(),
+    ...texts('from', 'to'),
     items: z.array(
       z.object({
         reviewer: z.string().optional(),

@@ -126,15 +126,13 @@ export const JOB_STATES = ['delayed', 'ready', 'reserved', 'buried', 'finished',
 export const Job = z
   .object({
     id: z.string(),
-    number: z.number().int(),
-    run: z.number().int(),
+    ...common.counts('number', 'run'),
     topic: z.string(),
     state: z.enum(JOB_STATES),
     delay: z.number(),
     TTR: z.number(),
     body: common.Json,
-    priority: z.number().int(),
-    attempts: z.number().int(),
+    ...common.counts('priority', 'attempts'),
     availableAt: z.string(),
     reservedUntil: z.string().nullable(),
     lastReason: z.string().nullable().openapi({ description: 'Why it was last given back or buried' }),
@@ -194,8 +192,7 @@ export type ScheduleSettings = z.infer<typeof ScheduleSettings>;
 
 export const Schedule = z
   .object({
-    topic: z.string(),
-    name: z.string(),
+    ...common.texts('topic', 'name'),
     everySeconds: z.number().nullable(),
     cron: z.string().nullable(),
     timezone: z.string(),
@@ -209,7 +206,6 @@ export const Schedule = z
     paused: z.boolean().nullable().openapi({
       description: 'Whether an operator has paused it in Temporal; null while that cannot be asked',
     }),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    ...common.texts('createdAt', 'updatedAt'),
   })
   .openapi('Schedule');

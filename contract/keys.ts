@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Time } from './common.ts';
+import { Time, texts } from './common.ts';
 import { ROLES } from './kinds.ts';
 import { AnyId, CONTROL, Name } from './names.ts';
 
@@ -39,8 +39,7 @@ export const NewKey = z
 
 export const Key = z
   .object({
-    id: z.string(),
-    name: z.string(),
+    ...texts('id', 'name'),
     role: Role,
     subject: z.string().nullable(),
     queues: z.array(z.string()).nullable(),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { PageByTime, Time } from './common.ts';
+import { PageByTime, Time, texts } from './common.ts';
 import { AnyName, chosenName, Subject } from './names.ts';
 import { Category } from './reviewers.ts';
 import { Automation } from './suggestions.ts';
@@ -38,8 +38,7 @@ export const PutView = z
   .openapi('PutView');
 export const SavedView = z
   .object({
-    name: z.string(),
-    by: z.string(),
+    ...texts('name', 'by'),
     shared: z.boolean(),
     filter: TicketFilter,
     updatedAt: z.string(),

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Callback, ShownCallback } from './callbacks.ts';
-import { counts, orNull, Page, Pointer, PositiveSeconds, Priority, Requires, Seconds } from './common.ts';
+import { counts, orNull, Page, Pointer, PositiveSeconds, Priority, Requires, Seconds, texts } from './common.ts';
 import { GoldSettings } from './gold.ts';
 import { Second } from './looks.ts';
 import { AnyId, AnyName } from './names.ts';
@@ -113,8 +113,7 @@ export const QueueDryRun = z
       .array(
         z.object({
           id: z.string(),
-          before: z.number().int(),
-          after: z.number().int(),
+          ...counts('before', 'after'),
           requires: z.object({ before: z.array(z.string()), after: z.array(z.string()) }).optional(),
         }),
       )
@@ -129,8 +128,7 @@ export const Queue = z
     paused: z.boolean(),
     ...QueueSettings.shape,
     callback: orNull(ShownCallback),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    ...texts('createdAt', 'updatedAt'),
     warnings: z.array(z.string()).optional().openapi({
       description:
         'Only in the answer to PUT, if there are any: rules over fields that tickets do not have, guidelines that the form names and the queue lacks',

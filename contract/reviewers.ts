@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Page, Skills, Time, Timezone } from './common.ts';
+import { Page, Skills, Time, Timezone, texts } from './common.ts';
 import { AnyId, AnyName, chosenName, Name } from './names.ts';
 
 /** What tickets are like, such as `violence`: of some a person sees so many a day. */
@@ -30,8 +30,7 @@ export const Reviewer = z
   .object({
     name: z.string(),
     ...PutReviewer.shape,
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    ...texts('createdAt', 'updatedAt'),
   })
   .openapi('Reviewer');
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Callback } from './callbacks.ts';
-import { counts, Erased, Json, orNull, PreciseTime, targeted, WaitSeconds } from './common.ts';
+import { counts, Erased, Json, orNull, PreciseTime, targeted, texts, WaitSeconds } from './common.ts';
 import { Id } from './names.ts';
 
 const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);
@@ -18,8 +18,7 @@ export const Review = z
     replies: z.array(Part),
     body: Json,
     version: z.number().int(),
-    createdAt: z.string(),
-    updatedAt: z.string(),
+    ...texts('createdAt', 'updatedAt'),
     erased: Erased,
   })
   .openapi('Review');
@@ -127,8 +126,7 @@ export const ReviewLogLine = z
     targetId: z.string().nullable(),
     status: z.number().int().nullable(),
     auditTime: TimeOrNull,
-    receivedAt: z.string(),
-    appliedAt: z.string(),
+    ...texts('receivedAt', 'appliedAt'),
     outcome: z.enum(['applied', 'expired', 'duplicate', 'edited']),
     reason: z.enum(['older', 'removed', 'repeated']).nullable(),
     before: LoggedRecord.openapi({ description: 'All targets as they were before this line' }),

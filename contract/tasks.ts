@@ -1,20 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Callback, ShownWorkflow } from './callbacks.ts';
-import {
-  conditional,
-  counts,
-  Erased,
-  Json,
-  orNull,
-  PageByTime,
-  PositiveSeconds,
-  pageByText,
-  Reason,
-  Seconds,
-  Time,
-  Timezone,
-  WaitSeconds,
-} from './common.ts';
+import * as common from './common.ts';
 import { AnyId, AnyName, Id, Name, NewName } from './names.ts';
 import { Offer } from './tickets.ts';
 
@@ -37,8 +23,7 @@ export const NewTemplate = z
 export const PatchTemplate = z.strictObject(templateFields).partial().openapi('PatchTemplate');
 export const Template = z
   .object({
-    id: z.string(),
-    name: z.string(),
+    ...common.texts('id', 'name'),
     params: z.record(z.string(), z.object({ type: z.enum(PARAM_TYPES), required: z.boolean() })),
     version: z.number().int().openapi({ description: 'Goes up with each change of the parameters' }),
     createdAt: z.string(),
@@ -55,8 +40,7 @@ export const ChangeMembers = z
 const summary = {
   id: z.string(),
   size: z.number().int().openapi({ description: 'How many members it has' }),
-  createdAt: z.string(),
-  updatedAt: z.string(),
+  ...common.texts('createdAt', 'updatedAt'),
 };
 /** A group in a list. */
 export const GroupSummary = z.object(summary).openapi('GroupSummary');
@@ -70,28 +54,30 @@ const YEAR_MINUTES = 527_040;
 const TYPES = ['once', 'rotate'] as const;
 const DISPATCHES = ['each-once', 'blocking'] as const;
 const CATCH_UPS = ['all', 'newest'] as const;
-const Params = z.record(ParamName, Json);
+const Params = z.record(ParamName, common.Json);
 
 /** The fields of a task that can be changed. */
 const fields = {
   executor: Executor,
-  startTime: Time,
+  startTime: common.Time,
   everyMinutes: z.number().int().min(1).max(YEAR_MINUTES).nullable(),
   dailyTime: DailyTime.nullable(),
   everyDays: z.number().int().min(1).max(3660),
-  timezone: Timezone,
+  timezone: common.Timezone,
   templateId: AnyName,
   params: Params,
   dispatchTimes: z.number().int().min(1).max(1_000_000),
   dispatch: z.enum(DISPATCHES),
   catchUp: z.enum(CATCH_UPS),
-  lookbackSeconds: Seconds.openapi({ description: 'How far back it is handed to users who have completed nothing' }),
-  maxLookbackSeconds: Seconds.nullable().openapi({
+  lookbackSeconds: common.Seconds.openapi({
+    description: 'How far back it is handed to users who have completed nothing',
+  }),
+  maxLookbackSeconds: common.Seconds.nullable().openapi({
     description: 'How far back it is handed to anyone; older occurrences are `missed`. null: for ever',
   }),
-  answerSeconds: PositiveSeconds.nullable(),
-  endTime: Time.nullable(),
-  callback: orNull(Callback),
+  answerSeconds: common.PositiveSeconds.nullable(),
+  endTime: common.Time.nullable(),
+  callback: common.orNull(Callback),
 };
 
 export const NewTask = z
@@ -116,10 +102,10 @@ export const NewTask = z
   .openapi(
     'NewTask',
     // tasks that rotate, and only those, have exactly one rhythm
-    conditional(
+    common.conditional(
       { properties: { type: { const: 'once' } } },
       { properties: { everyMinutes: { type: 'null' }, dailyTime: { type: 'null' } } },
-      conditional(
+      common.conditional(
         { properties: { everyMinutes: { type: 'integer' } }, required: ['everyMinutes'] },
         { properties: { dailyTime: { type: 'null' } } },
         { properties: { dailyTime: { type: 'string' } }, required: ['dailyTime'] },
@@ -151,9 +137,8 @@ export const Task = z
     callback: z.union([z.object({ url: z.string() }), ShownWorkflow, z.null()]),
     templateVersion: z.number().int().openapi({ description: 'That of the template when it was made, or named last' }),
     state: z.enum(['active', 'deleted']),
-    createdAt: z.string(),
-    updatedAt: z.string(),
-    erased: Erased,
+    ...common.texts('createdAt', 'updatedAt'),
+    erased: common.Erased,
     occurrences: z.array(Occurrence).optional(),
     warnings: z
       .array(z.object({ path: z.string(), message: z.string() }))
@@ -166,27 +151,27 @@ export const Task = z
   .openapi('Task');
 export type Task = z.infer<typeof Task>;
 
-export const TaskFilter = PageByTime.extend({
+export const TaskFilter = common.PageByTime.extend({
   executor: Executor.optional(),
   include: z.enum(['own']).optional().openapi({ description: "`own`: without the tasks of a user's groups" }),
-  from: Time.optional(),
-  to: Time.optional(),
+  from: common.Time.optional(),
+  to: common.Time.optional(),
   state: z.enum(['active', 'deleted']).default('active'),
   expand: z.enum(['occurrences']).optional(),
 });
 export const TemplateParam = z.object({ id: AnyName });
-export const OccurrenceParam = z.object({ id: Id, occurrence: Time });
+export const OccurrenceParam = z.object({ id: Id, occurrence: common.Time });
 
 export const ClientParam = z.object({ uid: Name });
 /** A task, or one occurrence of it. */
 const Excluded = z
   .string()
   .regex(/^[A-Za-z0-9._:~@-]{1,200}(\/[0-9TZ:.-]{1,40})?$/, 'must be a task id, or id/occurrence');
-const Pull = { exclude: z.array(Excluded).max(1000).default([]), waitSeconds: WaitSeconds };
+const Pull = { exclude: z.array(Excluded).max(1000).default([]), waitSeconds: common.WaitSeconds };
 export const NextTask = z.strictObject(Pull).openapi('NextTask');
 const TaskReasons = z
   .object({
-    ...counts('excluded', 'done', 'taken'),
+    ...common.counts('excluded', 'done', 'taken'),
     passed: z.number().int().openapi({ description: 'Began before the occurrence that the user completed last' }),
     tooOld: z.number().int().openapi({ description: 'Older than the look-back for this user, or missed by all' }),
     notYet: z.number().int(),
@@ -195,12 +180,17 @@ const TaskReasons = z
 export const NextTaskAnswer = z
   .object({
     task: z
-      .object({ id: z.string(), occurrence: z.string(), startTime: z.string(), params: z.record(z.string(), Json) })
+      .object({
+        id: z.string(),
+        occurrence: z.string(),
+        startTime: z.string(),
+        params: z.record(z.string(), common.Json),
+      })
       .nullable(),
     logId: z.string().nullable(),
     redo: z.boolean(),
     nextAt: z.string().nullable(),
-    reasons: orNull(TaskReasons),
+    reasons: common.orNull(TaskReasons),
   })
   .openapi('NextTaskAnswer');
 export const ExplainTask = z.strictObject({ task: AnyId.optional() }).openapi('ExplainTask');
@@ -208,7 +198,7 @@ export const ExplainTaskAnswer = z.union([z.object({ reasons: TaskReasons }), Of
 export const CompleteTask = z
   .strictObject({
     logId: z.string().min(1).max(200),
-    result: Json.optional(),
+    result: common.Json.optional(),
     next: z.boolean().default(false).openapi({ description: 'Give me the next one, as the call `next` does' }),
     ...Pull,
   })
@@ -225,25 +215,22 @@ export const ReleaseTask = z
       .max(200)
       .optional()
       .openapi({ description: "Supervisors and administrators: omitted, the user's last" }),
-    reason: Reason.optional(),
+    reason: common.Reason.optional(),
   })
   .openapi('ReleaseTask');
 export const ReleaseTaskAnswer = z.object({ logId: z.string(), releasedAt: z.string() }).openapi('ReleaseTaskAnswer');
 
-export const DispatchFilter = pageByText(/^[0-8]?\d{1,15}_\d{1,9}_[A-Za-z0-9._:~@/-]{1,300}$/).extend({
+export const DispatchFilter = common.pageByText(/^[0-8]?\d{1,15}_\d{1,9}_[A-Za-z0-9._:~@/-]{1,300}$/).extend({
   uid: AnyName.optional(),
   taskId: AnyId.optional(),
-  from: Time.optional(),
+  from: common.Time.optional(),
 });
 export const DispatchLine = z
   .object({
-    logId: z.string(),
-    uid: z.string(),
-    taskId: z.string(),
-    occurrence: z.string(),
-    params: z.record(z.string(), Json),
+    ...common.texts('logId', 'uid', 'taskId', 'occurrence'),
+    params: z.record(z.string(), common.Json),
     type: z.enum(['dispatched', 'completed', 'returned']),
     at: z.string(),
-    result: Json,
+    result: common.Json,
   })
   .openapi('DispatchLine');

@@ -16,9 +16,7 @@ const ForSeconds = common.Seconds.nullable();
 
 const Lease = z
   .object({
-    reviewer: z.string(),
-    grantedAt: z.string(),
-    expiresAt: z.string(),
+    ...common.texts('reviewer', 'grantedAt', 'expiresAt'),
     token: z.string().nullable().openapi({ description: 'Only for its holder, in the answer to a claim; else null' }),
     draft: common.Json.optional().openapi({ description: 'What its holder has filled in, with the token' }),
   })
@@ -26,8 +24,7 @@ const Lease = z
 
 export const Ticket = z
   .object({
-    id: z.string(),
-    queue: z.string(),
+    ...common.texts('id', 'queue'),
     state: TicketState,
     priority: z.number().int(),
     body: common.Json,
@@ -39,14 +36,12 @@ export const Ticket = z
     forUntil: z.string().nullable().openapi({ description: 'null: for ever' }),
     attempts: z.number().int().openapi({ description: 'Leases granted' }),
     version: z.number().int(),
-    createdAt: z.string(),
-    availableAt: z.string(),
+    ...common.texts('createdAt', 'availableAt'),
     deadlineAt: z.string().nullable(),
     lease: common.orNull(Lease),
     syncedWith: z.string().nullable().openapi({ description: 'The ticket whose decision decided it, too' }),
     decision: common.Json,
-    decidedBy: z.string().nullable(),
-    decidedAt: z.string().nullable(),
+    ...common.textsOrNull('decidedBy', 'decidedAt'),
     reason: z.string().nullable().openapi({ description: 'Why it was decided from outside; else null' }),
     invalidation: z.object({ reason: z.string(), by: z.string(), at: z.string() }).nullable(),
     of: common.orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
