@@ -4,6 +4,7 @@ import { escalateHung } from '../services/cases/escalation.ts';
 import * as deliveries from '../services/deliveries/deliveries.ts';
 import * as outcomes from '../services/deliveries/outcomes.ts';
 import { forwardToReview } from '../services/reviews/forwarding.ts';
+import * as reviews from '../services/reviews/reviews.ts';
 import type { Context } from '../services/shared/context.ts';
 import { createSender } from './sender.ts';
 
@@ -12,16 +13,24 @@ export type DeliveryActivities = ReturnType<typeof deliveryActivities>;
 /** Activities that send outcomes to their receivers (S0.10). */
 export function deliveryActivities(ctx: Context) {
   const { attempt, send } = createSender(ctx);
+  /** Makes one attempt at delivery number `n`. */
+  const deliver = (kind: Driven, id: string, n: number) =>
+    attempt('other', `${kind}/${id}/${n}`, async (take) => {
+      const delivery = await deliveries.get(ctx, kind, id, n);
+      if (delivery?.state !== 'pending') return;
+      const message = await outcomes.messageFor(ctx, delivery);
+      if (message) await send(delivery, message, take);
+      else await deliveries.drop(ctx, delivery);
+    });
+  /** Records that the attempts are over. */
+  async function giveUpDelivery(kind: Driven, id: string, n = 1): Promise<void> {
+    const given = await deliveries.giveUp(ctx, kind, id, n);
+    if (!given) return;
+    const { url, status, error, attempts } = given;
+    ctx.log.warn({ kind, item: id, n, url: withoutQuery(url), status, error, attempts }, 'delivery given up');
+  }
   return {
-    /** Makes one attempt at delivery number `n`. */
-    deliver: (kind: Driven, id: string, n: number) =>
-      attempt('other', `${kind}/${id}/${n}`, async (take) => {
-        const delivery = await deliveries.get(ctx, kind, id, n);
-        if (delivery?.state !== 'pending') return;
-        const message = await outcomes.messageFor(ctx, delivery);
-        if (message) await send(delivery, message, take);
-        else await deliveries.drop(ctx, delivery);
-      }),
+    ...{ deliver, giveUpDelivery },
     /** Makes one attempt to deliver an item's outcome; returns when it is delivered or nothing is left to deliver. */
     deliverOutcome: (kind: Kind, id: string) =>
       attempt('verdict', `${kind}/${id}/1`, async (take) => {
@@ -38,12 +47,15 @@ export function deliveryActivities(ctx: Context) {
         const delivery = await deliveries.open(ctx, kind, id, { type, version, url: callback.url });
         if (delivery?.state === 'pending') await send(delivery, message, take);
       }),
-    /** Records that the attempts are over. */
-    async giveUpDelivery(kind: Driven, id: string, n = 1) {
-      const given = await deliveries.giveUp(ctx, kind, id, n);
-      if (!given) return;
-      const { url, status, error, attempts } = given;
-      ctx.log.warn({ kind, item: id, n, url: withoutQuery(url), status, error, attempts }, 'delivery given up');
+    /** Makes one attempt to deliver change `n` of a review. @returns the next change; null: all are delivered */
+    async deliverChange(id: string, n: number) {
+      await deliver('review', id, n);
+      return reviews.nextChange(ctx, id);
+    },
+    /** Records that it could not be delivered. @returns the next change */
+    async giveUpChange(id: string, n: number) {
+      await giveUpDelivery('review', id, n);
+      return reviews.nextChange(ctx, id);
     },
   };
 }

@@ -4,6 +4,7 @@ import { invite } from '../services/cases/invitations.ts';
 import * as waits from '../services/deliveries/waits.ts';
 import * as items from '../services/items/items.ts';
 import { addFiring } from '../services/jobs/schedules.ts';
+import * as reviews from '../services/reviews/reviews.ts';
 import type { Context } from '../services/shared/context.ts';
 import { carryOut } from '../services/upkeep/commands.ts';
 
@@ -16,7 +17,8 @@ export interface Read {
 }
 
 /**
- * Activities of items' workflows. Each returns the row as it is then, null when the item was cleared (retention).
+ * Activities on the database. Those of items' workflows return the row as it is then, null when the item was cleared
+ * (retention).
  * @param pacemaker whether a pacemaker runs somewhere, which makes due transitions promptly
  */
 export function itemActivities(ctx: Context, pacemaker: boolean) {
@@ -41,25 +43,18 @@ export function itemActivities(ctx: Context, pacemaker: boolean) {
       await carryOut(ctx, kind, id, key, command);
       return read(kind, id);
     },
+    /** Adds a periodic job's run (S3.7). The name stays, because histories contain it. */
+    addOccurrence: (topic: string, name: string, at: string) => addFiring(ctx, topic, name, at),
+    /** Applies pending callbacks of a review in order. `more`: some may be left; `telling`: the delivery that comes next. */
+    applyReview: async (id: string) =>
+      (await reviews.apply(ctx, id)) ?? { resolved: 0, more: false, version: null, telling: null },
+    /** How the item that a workflow waits for has ended (B.1); null: it is open. */
+    readOutcome: (workflowId: string, awaited: Awaited) => waits.read(ctx, workflowId, awaited),
+    async forgetWait(workflowId: string) {
+      await waits.forget(ctx, workflowId);
+    },
+    /** Ends the item, because its caller has cancelled and wants that. */
+    withdraw: (workflowId: string, { kind, id, version, actor }: Awaited) =>
+      carryOut(ctx, kind, id, workflowId, { type: 'invalidate', reason: 'withdrawn', by: actor, version }),
   };
 }
-
-export type WaitActivities = ReturnType<typeof waitActivities>;
-
-/** Activities of workflows that wait for the end of an item (B.1). */
-export const waitActivities = (ctx: Context) => ({
-  readOutcome: (workflowId: string, awaited: Awaited) => waits.read(ctx, workflowId, awaited),
-  async forgetWait(workflowId: string) {
-    await waits.forget(ctx, workflowId);
-  },
-  /** Ends the item, because its caller has cancelled and wants that. */
-  withdraw: (workflowId: string, { kind, id, version, actor }: Awaited) =>
-    carryOut(ctx, kind, id, workflowId, { type: 'invalidate', reason: 'withdrawn', by: actor, version }),
-});
-
-export type ScheduleActivities = ReturnType<typeof scheduleActivities>;
-
-/** Activities of schedules' workflows. The name `addOccurrence` stays, because their histories contain it. */
-export const scheduleActivities = (ctx: Context) => ({
-  addOccurrence: (topic: string, name: string, at: string) => addFiring(ctx, topic, name, at),
-});

@@ -7,8 +7,7 @@ import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, type InjectedSinks, type NativeConnection, Worker } from '@temporalio/worker';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { DELIVERY_SLOTS } from '../activities/hosts.ts';
-import { itemActivities, scheduleActivities, waitActivities } from '../activities/items.ts';
-import { reviewActivities } from '../activities/reviews.ts';
+import { itemActivities } from '../activities/items.ts';
 import type { FollowerSinks } from '../contract/snapshot.ts';
 import { needFolder } from '../runtime/failures.ts';
 import * as publisher from '../runtime/followers/publisher.ts';
@@ -35,8 +34,7 @@ export interface WorkerOptions {
 export async function startWorker(o: WorkerOptions) {
   const { ctx, connection, namespace } = o;
   const items = itemActivities(ctx, o.pacemaker);
-  const deliveries = deliveryActivities(ctx);
-  const reviews = reviewActivities(ctx, deliveries);
+  const { giveUpDelivery, giveUpChange, ...sending } = deliveryActivities(ctx);
   const bundle = await workflowBundle(o.cacheDir);
   const interceptors = ctx.tracing ? { activity: [working(ctx.tracing)] } : {};
   const workflowWorkers = await Promise.all(
@@ -47,11 +45,7 @@ export async function startWorker(o: WorkerOptions) {
         taskQueue,
         interceptors,
         workflowBundle: bundle,
-        activities: {
-          ...{ ...items, ...scheduleActivities(ctx), giveUpDelivery: deliveries.giveUpDelivery },
-          ...{ applyReview: reviews.applyReview, giveUpChange: reviews.giveUpChange },
-          ...waitActivities(ctx),
-        },
+        activities: { ...items, giveUpDelivery, giveUpChange },
         sinks: sinksOf(ctx),
         maxCachedWorkflows: 500,
         maxConcurrentActivityTaskExecutions: 20,
@@ -66,11 +60,7 @@ export async function startWorker(o: WorkerOptions) {
     namespace,
     taskQueue: publisher.DELIVERY_TASK_QUEUE,
     interceptors,
-    activities: {
-      deliver: deliveries.deliver,
-      deliverOutcome: deliveries.deliverOutcome,
-      deliverChange: reviews.deliverChange,
-    },
+    activities: sending,
     // the calls in flight, and attempts that are being prepared or postponed
     maxConcurrentActivityTaskExecutions: DELIVERY_SLOTS + 10,
     shutdownGraceTime: '12s',

@@ -1,9 +1,9 @@
 import * as wf from '@temporalio/workflow';
-import type { WaitActivities } from '../activities/items.ts';
+import type { ItemActivities } from '../activities/items.ts';
 import type { Awaited, Outcome } from '../contract/snapshot.ts';
 import { whenCancelled } from './runs.ts';
 
-const db = wf.proxyLocalActivities<WaitActivities>({ startToCloseTimeout: '10s', retry: { maximumInterval: '30s' } });
+const db = wf.proxyLocalActivities<ItemActivities>({ startToCloseTimeout: '10s', retry: { maximumInterval: '30s' } });
 
 /**
  * Waits for the end of an item, for one caller of a Nexus operation (B.1). Id `awaiting/<kind>/<id>/<operation>`. The

@@ -1,23 +1,20 @@
 import { ActivityFailure, proxyActivities } from '@temporalio/workflow';
 import type { DeliveryActivities } from '../activities/deliveries.ts';
-import type { ReviewActivities } from '../activities/reviews.ts';
 import type { Driven } from '../contract/snapshot.ts';
-
-type Deliveries = DeliveryActivities & Pick<ReviewActivities, 'deliverChange' | 'giveUpChange'>;
 
 /**
  * Calls to receivers, on a task queue of their own, so that slow receivers delay nothing else. The activity sets the
  * delay of each retry, after a call and while it waits for a slot. Temporal's own interval, which counts both as
  * attempts, is for a worker that died.
  */
-export const receivers = proxyActivities<Deliveries>({
+export const receivers = proxyActivities<DeliveryActivities>({
   taskQueue: 'docket-deliver',
   startToCloseTimeout: '20s',
   scheduleToCloseTimeout: '3d',
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '30s' },
 });
 /** Records of deliveries. */
-export const bookkeeping = proxyActivities<Deliveries>({
+export const bookkeeping = proxyActivities<DeliveryActivities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '1m' },
 });

@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import type { ReviewActivities } from '../activities/reviews.ts';
+import type { ItemActivities } from '../activities/items.ts';
 import type { ReviewInput, ReviewRunView } from '../contract/snapshot.ts';
 import { bookkeeping, receivers } from './deliveries.ts';
 import { follower, inDatabase, isFailure, isHeavy, pause, titled, whenCancelled } from './runs.ts';
@@ -7,7 +7,7 @@ import { follower, inDatabase, isFailure, isHeavy, pause, titled, whenCancelled 
 /** How long a run waits for another callback: a burst is mostly over by then. */
 const IDLE_MS = 10_000;
 
-const db = inDatabase<ReviewActivities>();
+const db = inDatabase<ItemActivities>();
 const stateQuery = wf.defineQuery<ReviewRunView>('state');
 
 /** The state of one run; callbacks and their outcomes are in PostgreSQL. */

@@ -1,7 +1,7 @@
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { ScheduleActivities } from '../activities/items.ts';
+import type { ItemActivities } from '../activities/items.ts';
 
-const { addOccurrence } = proxyActivities<ScheduleActivities>({
+const { addOccurrence } = proxyActivities<ItemActivities>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '1m' },
 });
