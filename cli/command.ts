@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { type Config, readConfig } from '../runtime/config.ts';
-import { type Guide, guide, pathOf } from './help.ts';
+import { type Config, readConfig, type Setting, settingTexts } from '../runtime/config.ts';
 
 export type Run = (config: Config, ...given: never[]) => Promise<void>;
 
@@ -25,3 +24,44 @@ export function add(parent: Command, name: string, load: () => Promise<Run>, hel
     }
   });
 }
+
+const WIDTH = 80;
+
+/** The help of a command, besides its options. */
+export interface Guide {
+  /** A few words, for the list of all commands. */
+  summary: string;
+  /** The lines of a paragraph are joined. */
+  description: string;
+  /** Environment variables that it reads. */
+  reads?: readonly Setting[];
+  /** Command lines, each with its effect. */
+  examples: readonly (readonly [line: string, does: string])[];
+}
+
+/** The command line that leads to a command: `docket key create`. */
+const pathOf = (command: Command): string =>
+  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+
+/** Gives a command its help, and errors that begin with its own name. */
+export function guide(command: Command, { summary, description, reads = [], examples }: Guide): Command {
+  const path = pathOf(command);
+  return command
+    .summary(summary)
+    .description(description.replaceAll(/(?<!\n)\n(?!\n)/g, ' '))
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, `${path}:`)) })
+    .showHelpAfterError(`Run ${path} --help to see how it is used.`)
+    .addHelpText('after', () => `\n${environment(command, reads)}Examples:\n${examples.map(example).join('\n')}`);
+}
+
+function environment(command: Command, reads: readonly Setting[]): string {
+  if (reads.length === 0) return '';
+  const texts = settingTexts();
+  const help = command.createHelp();
+  help.prepareContext({ helpWidth: process.stdout.columns || WIDTH });
+  const width = Math.max(...reads.map((name) => name.length));
+  const lines = reads.map((name) => help.formatItem(name, width, texts[name], help));
+  return `Environment:\n${lines.join('\n')}\n\n`;
+}
+
+const example = ([line, does]: readonly [string, string]) => `  # ${does}\n  ${line}`;

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import type { Api } from '../api/api.ts';
 import { createApp } from '../api/app.ts';
 import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
@@ -8,9 +9,9 @@ import { reachTemporal } from '../api/system/health.ts';
 import { type Config, isLoopback } from '../runtime/config.ts';
 import type { ListenAddress } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
-import { installRuntime } from '../worker/sdk.ts';
+import { installRuntime, sdkMetrics } from '../worker/sdk.ts';
 import { type Core, createLog, type Role, type Stores, startCore } from './core.ts';
-import { bindMetrics } from './metrics.ts';
+import { freePort } from './servers/ports.ts';
 import { findSite } from './servers/site.ts';
 
 export interface RunningProcess extends Pick<Core, 'runtime' | 'ctx'> {
@@ -103,4 +104,25 @@ async function openPorts(ports: Ports, api: Api, { delayQueueHost }: Config): Pr
   ports.http.open((await createApp(api)).fetch);
   await ports.beanstalkd?.open(api);
   ports.delayQueue?.open((await createDelayQueue(api, isLoopback(delayQueueHost))).fetch);
+}
+
+/**
+ * Binds a port for `/metrics` alone (`METRICS_PORT`): for workers, and to keep it apart from the API.
+ * @returns the listener, which answers once `open` is called with a text; it adds the metrics that the Temporal SDK has
+ *   to serve on `sdkPort`
+ * @throws Error with a message for the terminal when nothing can listen there
+ */
+async function bindMetrics(where: ListenAddress) {
+  const { address, port, open, close } = await listenHttp(where);
+  return {
+    ...{ address, port, close },
+    sdkPort: await freePort(),
+    open: (text: () => Promise<string>) => open((request) => metricsOf(request, text)),
+  };
+}
+
+async function metricsOf({ url }: Request, text: () => Promise<string>): Promise<Response> {
+  if (new URL(url).pathname !== '/metrics') return new Response('not found', { status: 404 });
+  const [own, sdk] = await Promise.all([text(), sdkMetrics().catch(() => '')]);
+  return new Response(own + sdk, { headers: { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE } });
 }

@@ -2,8 +2,7 @@ import { Command, Option } from 'commander';
 import { ROLES } from '../contract/kinds.ts';
 import type { Setting } from '../runtime/config.ts';
 import { VERSION } from '../runtime/version.ts';
-import { add, type Run } from './command.ts';
-import { guide } from './help.ts';
+import { add, guide, type Run } from './command.ts';
 
 const STORES: Setting[] = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
 const OWN_SERVERS: Setting[] = ['DOCKET_DATA', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'TEMPORAL_CLI'];
@@ -51,10 +50,8 @@ docket COMMAND --help has the options, environment variables and examples of a c
   addProcesses(program);
   addStores(program);
   addMoving(program);
-  addSecrets(program);
   addDoctor(program);
   addKeys(program);
-  addErase(program);
   addExport(program);
   addOutbox(program);
   return program;
@@ -118,9 +115,6 @@ Needed only after a restore that Docket cannot notice, see docs/operations.md.`,
       ['DATABASE_URL=postgres://docket:secret@db/docket docket reconcile', 'of servers of yours'],
     ],
   });
-}
-
-function addSecrets(program: Command): void {
   add(program, 'reseal', async () => (await import('./reconcile.ts')).resealCommand, {
     summary: 'seal all secrets of callbacks with a new key',
     description: `Seals every stored secret of a callback with the first key of DOCKET_SECRETS_KEY, also those
@@ -217,9 +211,6 @@ function addKeys(program: Command): void {
     reads: DATABASE,
     examples: [['docket key revoke 1f0c2a9b7d34', 'ends the key of this id']],
   }).argument('<id>', 'its id, as docket key list shows it');
-}
-
-function addErase(program: Command): void {
   add(program, 'erase', async () => (await import('./erase.ts')).eraseCommand, {
     summary: 'erase what is kept of an item, or the name of a person, for good',
     description: `Ends an open item, then erases its content, decision, result, notes and history. Ids, states,
