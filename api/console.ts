@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Context } from 'hono';
+import { htmlPage } from './docs.ts';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -116,16 +117,9 @@ function readFile(folder: string, name: string, names: string[]): File {
   };
 }
 
-const page = (head: string, text: string) => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">${head}
-<title>Docket</title>
-<h1>Docket</h1>
-<p>${text}
-<p>The API is ready: <a href="/docs">/docs</a>
-</html>`;
+const SCHEME = '\n<meta name="color-scheme" content="light dark">';
+const page = (head: string, text: string) =>
+  htmlPage('Docket', `<h1>Docket</h1>\n<p>${text}\n<p>The API is ready: <a href="/docs">/docs</a>`, `${SCHEME}${head}`);
 
 const BUILDING = page(
   '\n<meta http-equiv="refresh" content="1">',

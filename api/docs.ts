@@ -11,17 +11,23 @@ const ASSETS: Record<string, string> = {
   'favicon-32x32.png': 'image/png',
 };
 
-const DOCS = `<!doctype html>
+/** A page of HTML. */
+export const htmlPage = (title: string, body: string, head = '') => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Docket API</title>
-<link rel="icon" href="/docs/favicon-32x32.png">
+<title>${title}</title>${head}
+${body}
+</html>`;
+
+const DOCS = htmlPage(
+  'Docket API',
+  `<link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <div id="ui"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-</html>`;
+<script src="/docs/start.js"></script>`,
+);
 
 const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui', deepLinking: true });`;
 
@@ -65,12 +71,9 @@ function section(code: ProblemCode): string {
 }
 
 /** The page to which the `type` of every problem leads; its fragment is the code. */
-const PROBLEM_PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Docket errors</title>
-<h1>Errors</h1>
+const PROBLEM_PAGE = htmlPage(
+  'Docket errors',
+  `<h1>Errors</h1>
 <p>Every error is <code>application/problem+json</code> (RFC 9457) with one of these codes.</p>
-${(Object.keys(PROBLEMS) as ProblemCode[]).map(section).join('\n')}
-</html>`;
+${(Object.keys(PROBLEMS) as ProblemCode[]).map(section).join('\n')}`,
+);

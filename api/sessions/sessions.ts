@@ -9,7 +9,7 @@ import * as sessions from '../../services/access/sessions.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, SESSION_COOKIE } from '../auth.ts';
-import { escaped } from '../docs.ts';
+import { escaped, htmlPage } from '../docs.ts';
 import { type ApiContext, answer, endpoint, ok } from '../endpoint.ts';
 import { isOwnPage } from '../origins.ts';
 
@@ -172,13 +172,5 @@ const shown = (api: Api, work: (api: Api, c: ApiContext) => Promise<Response>) =
   }
 };
 
-const page = (title: string, head: string, text = '') => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-${head}
-<h1>${title}</h1>
-<p>${escaped(text)}</p>
-<p><a href="/">Go to Docket</a></p>
-</html>`;
+const page = (title: string, head: string, text = '') =>
+  htmlPage(title, `<h1>${title}</h1>\n<p>${escaped(text)}</p>\n<p><a href="/">Go to Docket</a></p>`, head);
