@@ -1,25 +1,24 @@
 import { z } from '@hono/zod-openapi';
+import { answer, request } from './common.ts';
 import { chosenName } from './names.ts';
 
 const SCHEME = 'temporal://';
 
 /** A receiver over HTTP. */
-export const SignedCallback = z
-  .strictObject({
-    url: z
-      .string()
-      .max(2000)
-      .refine((url) => !isWorkflow(url), 'must be http or https')
-      .openapi({ pattern: '^https?://' }),
-    secret: z
-      .string()
-      // 8 to 20 groups of three bytes, then up to four bytes
-      .regex(
-        /^whsec_([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{4}[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{3}=?)?$/,
-        'must be whsec_ and base64 of 24 to 64 bytes',
-      ),
-  })
-  .openapi('Callback');
+export const SignedCallback = request('Callback', {
+  url: z
+    .string()
+    .max(2000)
+    .refine((url) => !isWorkflow(url), 'must be http or https')
+    .openapi({ pattern: '^https?://' }),
+  secret: z
+    .string()
+    // 8 to 20 groups of three bytes, then up to four bytes
+    .regex(
+      /^whsec_([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{4}[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{3}=?)?$/,
+      'must be whsec_ and base64 of 24 to 64 bytes',
+    ),
+});
 
 /** A workflow that receives outcomes as signals (B.1). */
 const Target = z.strictObject({
@@ -29,7 +28,7 @@ const Target = z.strictObject({
   signal: chosenName(200),
 });
 export type WorkflowTarget = z.infer<typeof Target>;
-export const ShownWorkflow = z.strictObject({ temporal: Target }).openapi('WorkflowCallback');
+export const ShownWorkflow = request('WorkflowCallback', { temporal: Target });
 
 /** Where outcomes go. A workflow is kept as a URL, so that its deliveries are listed, counted and sent like any others. */
 export const Callback = z.union([
@@ -38,12 +37,10 @@ export const Callback = z.union([
 ]);
 
 /** A receiver over HTTP in an answer. */
-export const ShownSigned = z
-  .object({
-    url: z.string(),
-    secret: z.string().openapi({ description: '`whsec_hidden` for those who may not set it' }),
-  })
-  .openapi('ShownCallback');
+export const ShownSigned = answer('ShownCallback', {
+  url: z.string(),
+  secret: z.string().openapi({ description: '`whsec_hidden` for those who may not set it' }),
+});
 
 /** A callback in an answer. */
 export const ShownCallback = z.union([ShownSigned, ShownWorkflow]);

@@ -1,6 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { AnyId } from './names.ts';
 
+/**
+ * A body of a request, which may have no other fields, and an answer, to which later versions may add some.
+ * @param name in the document
+ */
+export const request = <Shape extends z.ZodRawShape>(name: string, shape: Shape) => z.strictObject(shape).openapi(name);
+export const answer = <Shape extends z.ZodRawShape>(name: string, shape: Shape) => z.object(shape).openapi(name);
+
 /** Limit of a body that is no batch, and of each entry of a batch, in bytes. */
 export const SMALL_BODY = 256 * 1024;
 

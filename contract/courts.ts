@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Callback, ShownCallback } from './callbacks.ts';
-import { counts, Json, orNull, PositiveSeconds, Seconds, Timezone, texts } from './common.ts';
+import { answer, counts, Json, orNull, PositiveSeconds, request, Seconds, Timezone, texts } from './common.ts';
 import { AnyName, Id, Name, NewName } from './names.ts';
 
 const Count = z.number().int().min(1).max(1000);
@@ -28,68 +28,65 @@ const Fallback = z
   });
 
 /** Settings of a court; PUT replaces all of them. */
-export const CourtSettings = z
-  .strictObject({
-    options: z
-      .array(Option)
-      .min(2)
-      .max(50)
-      .refine((o) => new Set(o).size === o.length, 'must differ')
-      .openapi({ uniqueItems: true })
-      .default(['buyer', 'seller']),
-    votesToWin: Count.default(9),
-    panel: z.number().int().min(1).max(2000).nullable().default(null).openapi({
-      description: 'Most votes on a case, for strategies that limit them; null: the default of the strategy',
+export const CourtSettings = request('CourtSettings', {
+  options: z
+    .array(Option)
+    .min(2)
+    .max(50)
+    .refine((o) => new Set(o).size === o.length, 'must differ')
+    .openapi({ uniqueItems: true })
+    .default(['buyer', 'seller']),
+  votesToWin: Count.default(9),
+  panel: z.number().int().min(1).max(2000).nullable().default(null).openapi({
+    description: 'Most votes on a case, for strategies that limit them; null: the default of the strategy',
+  }),
+  margin: Count.nullable()
+    .default(null)
+    .openapi({ description: '`decide: margin`: by so many votes the leader leads' }),
+  probability: z.number().gt(0.5).lt(1).nullable().default(null).openapi({
+    description: '`decide: posterior`: how probable it must be, by the records of the voters, that the leader is right',
+  }),
+  maxVotes: z.number().int().min(1).max(2000).nullable().default(null).openapi({
+    description: 'With `margin` and `posterior`: most votes on a case, which hangs when these could not decide it',
+  }),
+  leaseSeconds: PositiveSeconds.default(600),
+  overbook: z.number().int().min(0).max(1000).default(0),
+  window: z.strictObject({ cases: Count, seconds: PositiveSeconds }).nullable().default(null),
+  votesPerDay: z.number().int().min(1).max(1_000_000).nullable().default(null),
+  timezone: Timezone.default('UTC').openapi({ description: 'Of the days of `votesPerDay` and `perJurorPerDay`' }),
+  deadlineSeconds: Seconds.nullable().default(null),
+  mode: z.enum(['claim', 'assign', 'both']).default('claim'),
+  assign: z
+    .strictObject({
+      jurors: Count,
+      answerSeconds: PositiveSeconds,
+      perJurorPerDay: z.number().int().min(1).max(1_000_000).nullable().default(null),
+      perJuror: z
+        .number()
+        .int()
+        .min(1)
+        .max(100)
+        .default(1)
+        .openapi({ description: 'Open invitations of a person at once' }),
+    })
+    .nullable()
+    .default(null),
+  lateVotes: z.enum(['refuse', 'record']).default('refuse'),
+  strategy: Strategy.prefault({}),
+  quality: z
+    .strictObject({ agreement: z.number().min(0).max(1), after: z.number().int().min(1).max(1_000_000).default(10) })
+    .nullable()
+    .default(null)
+    .openapi({
+      description: 'Excludes jurors who agree with fewer than this share of outcomes, once they have `after` of them',
     }),
-    margin: Count.nullable()
-      .default(null)
-      .openapi({ description: '`decide: margin`: by so many votes the leader leads' }),
-    probability: z.number().gt(0.5).lt(1).nullable().default(null).openapi({
-      description:
-        '`decide: posterior`: how probable it must be, by the records of the voters, that the leader is right',
-    }),
-    maxVotes: z.number().int().min(1).max(2000).nullable().default(null).openapi({
-      description: 'With `margin` and `posterior`: most votes on a case, which hangs when these could not decide it',
-    }),
-    leaseSeconds: PositiveSeconds.default(600),
-    overbook: z.number().int().min(0).max(1000).default(0),
-    window: z.strictObject({ cases: Count, seconds: PositiveSeconds }).nullable().default(null),
-    votesPerDay: z.number().int().min(1).max(1_000_000).nullable().default(null),
-    timezone: Timezone.default('UTC').openapi({ description: 'Of the days of `votesPerDay` and `perJurorPerDay`' }),
-    deadlineSeconds: Seconds.nullable().default(null),
-    mode: z.enum(['claim', 'assign', 'both']).default('claim'),
-    assign: z
-      .strictObject({
-        jurors: Count,
-        answerSeconds: PositiveSeconds,
-        perJurorPerDay: z.number().int().min(1).max(1_000_000).nullable().default(null),
-        perJuror: z
-          .number()
-          .int()
-          .min(1)
-          .max(100)
-          .default(1)
-          .openapi({ description: 'Open invitations of a person at once' }),
-      })
-      .nullable()
-      .default(null),
-    lateVotes: z.enum(['refuse', 'record']).default('refuse'),
-    strategy: Strategy.prefault({}),
-    quality: z
-      .strictObject({ agreement: z.number().min(0).max(1), after: z.number().int().min(1).max(1_000_000).default(10) })
-      .nullable()
-      .default(null)
-      .openapi({
-        description: 'Excludes jurors who agree with fewer than this share of outcomes, once they have `after` of them',
-      }),
-    goldShare: z.number().min(0).max(1).default(0.1),
-    fallback: orNull(Fallback).default(null),
-    callback: orNull(Callback).default(null),
-    invitationCallback: orNull(Callback).default(null).openapi({
-      description: 'Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token',
-    }),
-  })
-  .openapi('CourtSettings');
+  goldShare: z.number().min(0).max(1).default(0.1),
+  fallback: orNull(Fallback).default(null),
+  callback: orNull(Callback).default(null),
+  invitationCallback: orNull(Callback).default(null).openapi({
+    description: 'Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token',
+  }),
+});
 export type CourtSettings = z.infer<typeof CourtSettings>;
 
 const { margin, probability, maxVotes } = CourtSettings.shape;
@@ -99,38 +96,32 @@ const AskedStrategy = Strategy.extend({
   maxVotes: maxVotes.unwrap().optional(),
 }).openapi({ description: 'With `decide`, also what bounds it: as the settings of these names' });
 
-export const PutCourt = z
-  .strictObject({
-    ...CourtSettings.shape,
-    strategy: AskedStrategy.prefault({}),
-    dryRun: z.boolean().default(false),
-  })
-  .openapi('PutCourt');
+export const PutCourt = request('PutCourt', {
+  ...CourtSettings.shape,
+  strategy: AskedStrategy.prefault({}),
+  dryRun: z.boolean().default(false),
+});
 
-export const Court = z
-  .object({
-    name: z.string(),
-    ...CourtSettings.shape,
-    callback: orNull(ShownCallback),
-    invitationCallback: orNull(ShownCallback),
-    ...texts('createdAt', 'updatedAt'),
-  })
-  .openapi('Court');
+export const Court = answer('Court', {
+  name: z.string(),
+  ...CourtSettings.shape,
+  callback: orNull(ShownCallback),
+  invitationCallback: orNull(ShownCallback),
+  ...texts('createdAt', 'updatedAt'),
+});
 
-export const DryRun = z
-  .object({
-    wouldDecide: z.array(z.string()),
-    wouldHang: z.array(z.string()).openapi({ description: 'Open cases that nobody could win any more' }),
-    leavesOpen: z
-      .array(z.object({ id: z.string(), votesLeft: z.object({ before: z.number().int(), after: z.number().int() }) }))
-      .openapi({
-        description: 'Up to 1,000 open cases that would need more votes than now, those closest to a decision first',
-      }),
-    inUse: z.array(z.string()).openapi({
-      description: 'Up to 1,000 open cases with votes for options that are removed; with any, the change is refused',
+export const DryRun = answer('CourtDryRun', {
+  wouldDecide: z.array(z.string()),
+  wouldHang: z.array(z.string()).openapi({ description: 'Open cases that nobody could win any more' }),
+  leavesOpen: z
+    .array(z.object({ id: z.string(), votesLeft: z.object({ before: z.number().int(), after: z.number().int() }) }))
+    .openapi({
+      description: 'Up to 1,000 open cases that would need more votes than now, those closest to a decision first',
     }),
-  })
-  .openapi('CourtDryRun');
+  inUse: z.array(z.string()).openapi({
+    description: 'Up to 1,000 open cases with votes for options that are removed; with any, the change is refused',
+  }),
+});
 
 const Juror = z.strictObject({
   id: Name,
@@ -154,46 +145,40 @@ export const PutJurors = z
   .refine((p) => p.list !== undefined || !p.final, { message: 'is of a list: give its name', path: ['final'] })
   .openapi('PutJurors');
 
-export const JurorsTotal = z.object({ total: z.number().int() }).openapi('JurorsTotal');
+export const JurorsTotal = answer('JurorsTotal', { total: z.number().int() });
 
-export const PutGold = z
-  .strictObject({
-    cases: z
-      .array(z.strictObject({ id: Id, body: Json, answer: Option }))
-      .max(1000)
-      .refine((all) => new Set(all.map((c) => c.id)).size === all.length, 'must have different ids'),
-  })
-  .openapi('PutGold');
+export const PutGold = request('PutGold', {
+  cases: z
+    .array(z.strictObject({ id: Id, body: Json, answer: Option }))
+    .max(1000)
+    .refine((all) => new Set(all.map((c) => c.id)).size === all.length, 'must have different ids'),
+});
 export type PutGold = z.infer<typeof PutGold>;
 
-export const CourtStats = z
-  .object({
-    ...counts('open', 'decided', 'hung', 'invalidated'),
-    completionRate: z.number().nullable(),
-    meanSecondsToDecide: z.number().nullable(),
-    ...counts('votes', 'votesLastHour', 'wasted', 'wastedLastHour', 'windowHits'),
-    kappa: z.number().nullable(),
-    alpha: z.number().nullable(),
-  })
-  .openapi('CourtStats');
+export const CourtStats = answer('CourtStats', {
+  ...counts('open', 'decided', 'hung', 'invalidated'),
+  completionRate: z.number().nullable(),
+  meanSecondsToDecide: z.number().nullable(),
+  ...counts('votes', 'votesLastHour', 'wasted', 'wastedLastHour', 'windowHits'),
+  kappa: z.number().nullable(),
+  alpha: z.number().nullable(),
+});
 
-export const CourtJuror = z
-  .object({
-    id: z.string(),
-    eligible: z.boolean(),
-    window: z
-      .object({
-        cases: z.number().int().openapi({ description: 'How many different cases may be shown in it' }),
-        ...counts('shown', 'left'),
-        freesAt: z.string().nullable().openapi({ description: 'When the first of the shown cases leaves the window' }),
-      })
-      .nullable(),
-    day: z
-      .object({ votes: z.number().int(), limit: z.number().int(), left: z.number().int(), endsAt: z.string() })
-      .nullable()
-      .openapi({ description: 'The day in the time zone of the court; null: votes are not limited by the day' }),
-  })
-  .openapi('CourtJuror');
+export const CourtJuror = answer('CourtJuror', {
+  id: z.string(),
+  eligible: z.boolean(),
+  window: z
+    .object({
+      cases: z.number().int().openapi({ description: 'How many different cases may be shown in it' }),
+      ...counts('shown', 'left'),
+      freesAt: z.string().nullable().openapi({ description: 'When the first of the shown cases leaves the window' }),
+    })
+    .nullable(),
+  day: z
+    .object({ votes: z.number().int(), limit: z.number().int(), left: z.number().int(), endsAt: z.string() })
+    .nullable()
+    .openapi({ description: 'The day in the time zone of the court; null: votes are not limited by the day' }),
+});
 
 export const CourtJurorParam = z.object({ court: AnyName, juror: AnyName });
 export const CourtParam = z.object({ court: AnyName });

@@ -1,40 +1,36 @@
 import { z } from '@hono/zod-openapi';
-import { Page, texts } from './common.ts';
+import { answer, Page, texts } from './common.ts';
 
 import { DELIVERED_KINDS } from './kinds.ts';
 import { TEXT_PATTERN } from './names.ts';
 
-export const Delivery = z
-  .object({
-    n: z.number().int(),
-    type: z.string(),
-    version: z.number().int(),
-    url: z.string(),
-    state: z.enum(['pending', 'delivered', 'failed']),
-    attempts: z.number().int(),
-    status: z.number().int().nullable(),
-    error: z.string().nullable(),
-    ...texts('createdAt', 'updatedAt'),
-    nextAttemptAt: z.string().nullable().openapi({
-      description:
-        'Earliest time of the next attempt while pending; in the past: as soon as its host accepts calls. Otherwise null',
-    }),
-  })
-  .openapi('Delivery');
+export const Delivery = answer('Delivery', {
+  n: z.number().int(),
+  type: z.string(),
+  version: z.number().int(),
+  url: z.string(),
+  state: z.enum(['pending', 'delivered', 'failed']),
+  attempts: z.number().int(),
+  status: z.number().int().nullable(),
+  error: z.string().nullable(),
+  ...texts('createdAt', 'updatedAt'),
+  nextAttemptAt: z.string().nullable().openapi({
+    description:
+      'Earliest time of the next attempt while pending; in the past: as soon as its host accepts calls. Otherwise null',
+  }),
+});
 
 /** The kinds that `GET /v1/deliveries` accepts. */
 const DeliveryKind = z.enum(DELIVERED_KINDS);
 
 /** A delivery in the list of all items' deliveries. */
-export const ListedDelivery = z
-  .object({
-    ...Delivery.shape,
-    kind: DeliveryKind,
-    itemId: z.string().openapi({ description: '`<task>/<occurrence>` for tasks; percent-encoded in a path' }),
-    queue: z.string().nullable().openapi({ description: 'Of its item; null for reviews' }),
-    url: z.string().openapi({ description: 'Without its query' }),
-  })
-  .openapi('ListedDelivery');
+export const ListedDelivery = answer('ListedDelivery', {
+  ...Delivery.shape,
+  kind: DeliveryKind,
+  itemId: z.string().openapi({ description: '`<task>/<occurrence>` for tasks; percent-encoded in a path' }),
+  queue: z.string().nullable().openapi({ description: 'Of its item; null for reviews' }),
+  url: z.string().openapi({ description: 'Without its query' }),
+});
 
 /** The name of any item or queue: jobs' ids and topics may contain any Unicode characters. */
 export const anyName = (most: number) =>

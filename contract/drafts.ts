@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import { Json, Token } from './common.ts';
+import { answer, Json, request, Token } from './common.ts';
 import { AnyName } from './names.ts';
 
-export const PutDraft = z.strictObject({ token: Token, draft: Json }).openapi('PutDraft');
+export const PutDraft = request('PutDraft', { token: Token, draft: Json });
 export const DraftFilter = z.object({ reviewer: AnyName.optional() });
-export const Draft = z.object({ draft: Json, at: z.string() }).openapi('Draft');
+export const Draft = answer('Draft', { draft: Json, at: z.string() });

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { either, oneOf, Reason } from './common.ts';
+import { answer, either, oneOf, Reason } from './common.ts';
 import { JobId } from './jobs.ts';
 import { KEPT_KINDS } from './kinds.ts';
 import { AnyName } from './names.ts';
@@ -18,19 +18,17 @@ export const NewErasure = z
 export type NewErasure = z.infer<typeof NewErasure>;
 
 const State = z.enum(['running', 'done']);
-export const ErasureAnswer = z.object({ id: z.string(), state: State }).openapi('ErasureAnswer');
-export const Erasure = z
-  .object({
-    ...ErasureAnswer.shape,
-    items: z.number().int().openapi({ description: 'How many items it has changed' }),
-    events: z.number().int().openapi({ description: 'How many lines of their histories it has changed' }),
-    remains: z
-      .array(
-        z.object({
-          what: z.string(),
-          until: z.string().nullable().openapi({ description: 'null: until somebody deletes it' }),
-        }),
-      )
-      .openapi({ description: 'What is kept elsewhere' }),
-  })
-  .openapi('Erasure');
+export const ErasureAnswer = answer('ErasureAnswer', { id: z.string(), state: State });
+export const Erasure = answer('Erasure', {
+  ...ErasureAnswer.shape,
+  items: z.number().int().openapi({ description: 'How many items it has changed' }),
+  events: z.number().int().openapi({ description: 'How many lines of their histories it has changed' }),
+  remains: z
+    .array(
+      z.object({
+        what: z.string(),
+        until: z.string().nullable().openapi({ description: 'null: until somebody deletes it' }),
+      }),
+    )
+    .openapi({ description: 'What is kept elsewhere' }),
+});

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Json, texts } from './common.ts';
+import { answer, Json, texts } from './common.ts';
 import { KINDS } from './kinds.ts';
 
 /** A whole number in a query. An empty value must not be read as 0, which would start the feed from its beginning. */
@@ -27,18 +27,16 @@ export const FeedQuery = z.object({
     .openapi({ type: 'boolean', default: false, description: 'Keep the answer open, and send events as they occur' }),
 });
 
-export const FeedEvent = z
-  .object({
-    seq: z.number().int().openapi({
-      description: "The feed's own position: 1, 2, 3, …, with gaps only where events were cleared with their items",
-    }),
-    id: z.string().openapi({
-      description: 'Stable, for upserts: kind, item and number of the event',
-    }),
-    kind: z.enum([...KINDS, 'review']),
-    ...texts('itemId', 'type', 'actor', 'at'),
-    data: Json,
-    gold: z.literal(true).optional().openapi({ description: 'Of a copy of a gold ticket' }),
-  })
-  .openapi('FeedEvent');
+export const FeedEvent = answer('FeedEvent', {
+  seq: z.number().int().openapi({
+    description: "The feed's own position: 1, 2, 3, …, with gaps only where events were cleared with their items",
+  }),
+  id: z.string().openapi({
+    description: 'Stable, for upserts: kind, item and number of the event',
+  }),
+  kind: z.enum([...KINDS, 'review']),
+  ...texts('itemId', 'type', 'actor', 'at'),
+  data: Json,
+  gold: z.literal(true).optional().openapi({ description: 'Of a copy of a gold ticket' }),
+});
 export type FeedEvent = z.infer<typeof FeedEvent>;

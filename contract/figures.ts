@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { counts, Page, pageByText, pageOf, Time, texts, textsOrNull, Whole } from './common.ts';
+import { answer, counts, Page, pageByText, pageOf, Time, texts, textsOrNull, Whole } from './common.ts';
 import { anyName } from './deliveries.ts';
 import { DELIVERED_KINDS, KINDS } from './kinds.ts';
 import { AnyName, CONTROL } from './names.ts';
@@ -32,28 +32,26 @@ export const FigureFilter = z.object({
 
 const line = z.array(Whole.nullable());
 
-export const Figures = z
-  .object({
-    kind: FigureKind,
-    queue: z.string().nullable(),
-    ...texts('from', 'to'),
-    stepSeconds: z.number().int(),
-    series: z
-      .object({
-        ...{ delayed: line, waiting: line, held: line, buried: line },
-        oldestWaitingSeconds: z.array(z.number().nullable()),
-        failedDeliveries: line,
-        ...{ added: line, handedOut: line, settled: line, invalidated: line, expired: line, dead: line },
-        ...{ leaseExpiries: line, votes: line, wasted: line },
-      })
-      .openapi({
-        description:
-          'One value for each step, in order: counts at its end, from `added` on counts of events in it. null: not known. ' +
-          '`waiting` counts items that can be handed out (open cases, ready jobs); `added` includes transfers from other ' +
-          'queues, less those to others; `handedOut` is of tickets and jobs, `votes` and `wasted` are of courts.',
-      }),
-  })
-  .openapi('Figures');
+export const Figures = answer('Figures', {
+  kind: FigureKind,
+  queue: z.string().nullable(),
+  ...texts('from', 'to'),
+  stepSeconds: z.number().int(),
+  series: z
+    .object({
+      ...{ delayed: line, waiting: line, held: line, buried: line },
+      oldestWaitingSeconds: z.array(z.number().nullable()),
+      failedDeliveries: line,
+      ...{ added: line, handedOut: line, settled: line, invalidated: line, expired: line, dead: line },
+      ...{ leaseExpiries: line, votes: line, wasted: line },
+    })
+    .openapi({
+      description:
+        'One value for each step, in order: counts at its end, from `added` on counts of events in it. null: not known. ' +
+        '`waiting` counts items that can be handed out (open cases, ready jobs); `added` includes transfers from other ' +
+        'queues, less those to others; `handedOut` is of tickets and jobs, `votes` and `wasted` are of courts.',
+    }),
+});
 
 /** Fields of every answer about a range of time. */
 export const covered = {
@@ -71,29 +69,25 @@ export const PeopleFilter = z.object({
   ...range,
 });
 
-const ReviewerFigures = z
-  .object({
-    person: z.string(),
-    decisions: Whole,
-    medianHandlingSeconds: z.number().nullable(),
-    ...counts('skips', 'releases', 'expiries'),
-  })
-  .openapi('ReviewerFigures');
+const ReviewerFigures = answer('ReviewerFigures', {
+  person: z.string(),
+  decisions: Whole,
+  medianHandlingSeconds: z.number().nullable(),
+  ...counts('skips', 'releases', 'expiries'),
+});
 
-const JurorFigures = z
-  .object({
-    person: z.string(),
-    ...counts('votes', 'wasted'),
-    medianHandlingSeconds: z.number().nullable(),
-    judged: Whole.openapi({ description: 'Votes on cases that were decided' }),
-    agreed: Whole.openapi({ description: 'Of these, votes for the outcome' }),
-    agreement: z.number().nullable(),
-    gold: z
-      .object(counts('judged', 'agreed'))
-      .optional()
-      .openapi({ description: 'Not shown to reviewers, who are not to know which cases are gold' }),
-  })
-  .openapi('JurorFigures');
+const JurorFigures = answer('JurorFigures', {
+  person: z.string(),
+  ...counts('votes', 'wasted'),
+  medianHandlingSeconds: z.number().nullable(),
+  judged: Whole.openapi({ description: 'Votes on cases that were decided' }),
+  agreed: Whole.openapi({ description: 'Of these, votes for the outcome' }),
+  agreement: z.number().nullable(),
+  gold: z
+    .object(counts('judged', 'agreed'))
+    .optional()
+    .openapi({ description: 'Not shown to reviewers, who are not to know which cases are gold' }),
+});
 
 export const People = z
   .object({ ...covered, reviewers: z.array(ReviewerFigures), jurors: z.array(JurorFigures) })
@@ -105,16 +99,14 @@ export const LatenessFilter = z.object({
   ...range,
 });
 
-export const Lateness = z
-  .object({
-    ...covered,
-    handedOut: Whole,
-    ...{ p50: z.number().nullable(), p99: z.number().nullable(), max: z.number().nullable() },
-    buckets: z.array(
-      z.object({ fromSeconds: z.number(), toSeconds: z.number().nullable(), count: Whole }).openapi('LatenessBucket'),
-    ),
-  })
-  .openapi('Lateness');
+export const Lateness = answer('Lateness', {
+  ...covered,
+  handedOut: Whole,
+  ...{ p50: z.number().nullable(), p99: z.number().nullable(), max: z.number().nullable() },
+  buckets: z.array(
+    z.object({ fromSeconds: z.number(), toSeconds: z.number().nullable(), count: Whole }).openapi('LatenessBucket'),
+  ),
+});
 
 const percentiles = z
   .object({ p50: z.number().nullable(), p95: z.number().nullable(), p99: z.number().nullable() })
@@ -132,35 +124,31 @@ const service = {
   ...{ firstClaim: percentiles, lastClaim: percentiles, decided: percentiles },
 };
 
-export const Service = z
-  .object({
-    ...{ from: z.string(), to: z.string() },
-    target: z.number().nullable().openapi({ description: "The queue's `serviceSeconds` as it is now" }),
-    ...service,
-    leaseSeconds: z.number().openapi({ description: 'How long a lease lasts now, where it is adaptive, too' }),
-    overdue: Whole.openapi({ description: 'Open tickets that are beyond the target now, counted up to 1,000' }),
-    byHour: z.array(z.object({ hour: z.string(), ...service }).openapi('ServiceHour')).openapi({
-      description: 'By the hour (UTC) of the decision, named by its beginning; hours without any are left out',
-    }),
-  })
-  .openapi('Service');
+export const Service = answer('Service', {
+  ...{ from: z.string(), to: z.string() },
+  target: z.number().nullable().openapi({ description: "The queue's `serviceSeconds` as it is now" }),
+  ...service,
+  leaseSeconds: z.number().openapi({ description: 'How long a lease lasts now, where it is adaptive, too' }),
+  overdue: Whole.openapi({ description: 'Open tickets that are beyond the target now, counted up to 1,000' }),
+  byHour: z.array(z.object({ hour: z.string(), ...service }).openapi('ServiceHour')).openapi({
+    description: 'By the hour (UTC) of the decision, named by its beginning; hours without any are left out',
+  }),
+});
 
 export const OverviewFilter = Page.extend({
   kind: FigureKind.optional().openapi({ description: 'One of the four only; required with `cursor`' }),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
-export const OverviewEntry = z
-  .object({
-    name: z.string(),
-    paused: z.boolean(),
-    createdAt: z.string(),
-    ...counts('delayed', 'waiting', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead'),
-    oldestWaitingSeconds: z.number().nullable(),
-    handedOutLastMinute: Whole.nullable().openapi({ description: 'Of tickets and jobs; null: not counted' }),
-    ...counts('settledLastMinute', 'leaseExpiries', 'failedDeliveries'),
-  })
-  .openapi('OverviewEntry');
+export const OverviewEntry = answer('OverviewEntry', {
+  name: z.string(),
+  paused: z.boolean(),
+  createdAt: z.string(),
+  ...counts('delayed', 'waiting', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead'),
+  oldestWaitingSeconds: z.number().nullable(),
+  handedOutLastMinute: Whole.nullable().openapi({ description: 'Of tickets and jobs; null: not counted' }),
+  ...counts('settledLastMinute', 'leaseExpiries', 'failedDeliveries'),
+});
 
 const OverviewPage = pageOf(OverviewEntry);
 export const Overview = z
@@ -212,39 +200,35 @@ export const FindFilter = pageByText(
   kind: FigureKind.optional(),
 });
 
-export const FoundItem = z
-  .object({
-    kind: FigureKind,
-    id: z.string().openapi({ description: '`<task>/<occurrence>` for occurrences of tasks' }),
-    queue: z.string().openapi({ description: 'Its queue, topic, court or executor' }),
-    state: z.string().openapi({ description: 'In the words of its kind' }),
-    createdAt: z.string(),
-    ...textsOrNull('heldBy', 'endedAt', 'endedBy'),
-  })
-  .openapi('FoundItem');
+export const FoundItem = answer('FoundItem', {
+  kind: FigureKind,
+  id: z.string().openapi({ description: '`<task>/<occurrence>` for occurrences of tasks' }),
+  queue: z.string().openapi({ description: 'Its queue, topic, court or executor' }),
+  state: z.string().openapi({ description: 'In the words of its kind' }),
+  createdAt: z.string(),
+  ...textsOrNull('heldBy', 'endedAt', 'endedBy'),
+});
 
-export const Quality = z
-  .object({
-    ...texts('from', 'to'),
-    items: z.array(
-      z.object({
-        reviewer: z.string().optional(),
-        model: z.string().optional(),
-        decided: Whole.openapi({ description: 'By a lease, looks included' }),
-        looked: Whole.openapi({ description: 'Of these, with a second look that upheld or overturned them' }),
-        upheld: Whole,
-        overturned: Whole.openapi({ description: 'By any of their looks' }),
-        overturnRate: z
-          .object({ value: z.number().nullable(), low: z.number(), high: z.number() })
-          .openapi({ description: 'Of those looked at, with its Wilson interval at 95 %' }),
-        gold: z.object(counts('judged', 'right', 'skipped')).openapi({ description: 'Tickets with known answers' }),
-        kappa: z.number().nullable().openapi({ description: "Cohen's κ with the looks' decisions; null: unknown" }),
-        n: Whole.openapi({ description: 'The pairs of decisions that κ is of' }),
-        secondsMedian: z.number().nullable().openapi({ description: 'From the lease to the decision' }),
-      }),
-    ),
-    retiredGold: z
-      .array(z.object({ id: z.string(), ...counts('judged', 'right', 'disputed') }))
-      .openapi({ description: 'Gold that most get wrong, or that is disputed; the former is handed out no more' }),
-  })
-  .openapi('Quality');
+export const Quality = answer('Quality', {
+  ...texts('from', 'to'),
+  items: z.array(
+    z.object({
+      reviewer: z.string().optional(),
+      model: z.string().optional(),
+      decided: Whole.openapi({ description: 'By a lease, looks included' }),
+      looked: Whole.openapi({ description: 'Of these, with a second look that upheld or overturned them' }),
+      upheld: Whole,
+      overturned: Whole.openapi({ description: 'By any of their looks' }),
+      overturnRate: z
+        .object({ value: z.number().nullable(), low: z.number(), high: z.number() })
+        .openapi({ description: 'Of those looked at, with its Wilson interval at 95 %' }),
+      gold: z.object(counts('judged', 'right', 'skipped')).openapi({ description: 'Tickets with known answers' }),
+      kappa: z.number().nullable().openapi({ description: "Cohen's κ with the looks' decisions; null: unknown" }),
+      n: Whole.openapi({ description: 'The pairs of decisions that κ is of' }),
+      secondsMedian: z.number().nullable().openapi({ description: 'From the lease to the decision' }),
+    }),
+  ),
+  retiredGold: z
+    .array(z.object({ id: z.string(), ...counts('judged', 'right', 'disputed') }))
+    .openapi({ description: 'Gold that most get wrong, or that is disputed; the former is handed out no more' }),
+});

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { counts, Json, Priority, Reason, Requires, Whole } from './common.ts';
+import { answer, counts, Json, Priority, Reason, Requires, request, Whole } from './common.ts';
 import { AnyId, Id, Name, Subject } from './names.ts';
 
 /** Of a queue: how often its reviewers are handed a ticket whose answer is known. */
@@ -20,25 +20,22 @@ const GoldTicket = z.strictObject({
   requires: Requires.default([]),
 });
 
-export const PutGoldTickets = z
-  .strictObject({
-    tickets: z
-      .array(GoldTicket)
-      .max(1000)
-      .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must have different ids'),
-  })
-  .openapi('PutGoldTickets');
+export const PutGoldTickets = request('PutGoldTickets', {
+  tickets: z
+    .array(GoldTicket)
+    .max(1000)
+    .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must have different ids'),
+});
 export type PutGoldTickets = z.infer<typeof PutGoldTickets>;
 
-export const ListedGold = z
-  .object({
-    ...{ id: z.string(), body: Json, answer: Json, subject: z.string().nullable() },
-    ...{ priority: Whole.nullable(), requires: z.array(z.string()) },
-    retired: z.boolean().openapi({ description: 'Most have got it wrong, so nobody is handed it any more' }),
-    ...counts('judged', 'right', 'skipped', 'disputed'),
-  })
-  .openapi('ListedGold');
+export const ListedGold = answer('ListedGold', {
+  ...{ id: z.string(), body: Json, answer: Json, subject: z.string().nullable() },
+  ...{ priority: Whole.nullable(), requires: z.array(z.string()) },
+  retired: z.boolean().openapi({ description: 'Most have got it wrong, so nobody is handed it any more' }),
+  ...counts('judged', 'right', 'skipped', 'disputed'),
+});
 
-export const Dispute = z
-  .strictObject({ reason: Reason, reviewer: Name.optional().describe("May be left out with a reviewer's key") })
-  .openapi('Dispute');
+export const Dispute = request('Dispute', {
+  reason: Reason,
+  reviewer: Name.optional().describe("May be left out with a reviewer's key"),
+});

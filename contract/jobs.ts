@@ -29,15 +29,13 @@ const AddOne = {
   priority: JobPriority.default(DEFAULT_PRIORITY),
   key: JobKey.optional(),
 };
-export const JobAdd = z.strictObject({ command: z.literal('add'), ...AddOne }).openapi('JobAdd');
+export const JobAdd = common.request('JobAdd', { command: z.literal('add'), ...AddOne });
 export const NewJob = z.strictObject(AddOne).openapi('NewJob');
 export type NewJob = z.infer<typeof NewJob>;
 /** Each job is checked by itself, so that an invalid job does not affect the others. */
 export const JobAddMany = z.strictObject({ command: z.literal('add'), jobs: z.array(z.unknown()).min(1).max(1000) });
 /** The body in the document. */
-const NewJobs = z
-  .strictObject({ command: z.literal('add'), jobs: z.array(NewJob).min(1).max(1000) })
-  .openapi('JobAddMany');
+const NewJobs = common.request('JobAddMany', { command: z.literal('add'), jobs: z.array(NewJob).min(1).max(1000) });
 const Topics = z.union([Topic, z.array(Topic).min(1).max(100)]);
 // not `anyOf`: some generators make classes of it that do not compile
 const ONE_OR_SEVERAL = {
@@ -45,14 +43,12 @@ const ONE_OR_SEVERAL = {
   ...SHOWN_NAME,
   ...{ items: { type: 'string' as const, ...SHOWN_NAME }, minItems: 1, maxItems: 100 },
 };
-export const JobPop = z
-  .strictObject({
-    command: z.literal('pop'),
-    topic: Topics.openapi({ ...ONE_OR_SEVERAL, description: 'A topic, or several' }),
-    wait: common.WaitSeconds,
-    count: Count.optional(),
-  })
-  .openapi('JobPop');
+export const JobPop = common.request('JobPop', {
+  command: z.literal('pop'),
+  topic: Topics.openapi({ ...ONE_OR_SEVERAL, description: 'A topic, or several' }),
+  wait: common.WaitSeconds,
+  count: Count.optional(),
+});
 const FinishOne = { id: JobId, token: common.Token.optional() };
 export const JobFinish = z
   .strictObject({
@@ -65,36 +61,32 @@ export const JobFinish = z
   .refine((b) => !b.next || b.token !== undefined, { message: 'is required with next', path: ['token'] })
   .openapi('JobFinish');
 const Finishes = z.array(z.strictObject(FinishOne)).min(1).max(1000);
-export const JobFinishMany = z.strictObject({ command: z.literal('finish'), jobs: Finishes }).openapi('JobFinishMany');
-export const JobDelete = z.strictObject({ command: z.literal('delete'), id: JobId }).openapi('JobDelete');
+export const JobFinishMany = common.request('JobFinishMany', { command: z.literal('finish'), jobs: Finishes });
+export const JobDelete = common.request('JobDelete', { command: z.literal('delete'), id: JobId });
 const Held = { id: JobId, token: common.Token };
-export const JobTouch = z.strictObject({ command: z.literal('touch'), ...Held }).openapi('JobTouch');
-export const JobRelease = z
-  .strictObject({
-    command: z.literal('release'),
-    ...Held,
-    delay: Delay.default(0),
-    priority: JobPriority.optional(),
-    reason: common.Reason.optional(),
-  })
-  .openapi('JobRelease');
-export const JobBury = z
-  .strictObject({
-    command: z.literal('bury'),
-    id: JobId,
-    token: common.Token.optional().describe(
-      'Left out: a supervisor or an administrator buries the job, whoever has it',
-    ),
-    priority: JobPriority.optional(),
-    reason: common.Reason.optional(),
-  })
-  .openapi('JobBury');
+export const JobTouch = common.request('JobTouch', { command: z.literal('touch'), ...Held });
+export const JobRelease = common.request('JobRelease', {
+  command: z.literal('release'),
+  ...Held,
+  delay: Delay.default(0),
+  priority: JobPriority.optional(),
+  reason: common.Reason.optional(),
+});
+export const JobBury = common.request('JobBury', {
+  command: z.literal('bury'),
+  id: JobId,
+  token: common.Token.optional().describe('Left out: a supervisor or an administrator buries the job, whoever has it'),
+  priority: JobPriority.optional(),
+  reason: common.Reason.optional(),
+});
 /** By an operator, without a token. */
-export const BuryJob = z.strictObject({ reason: common.Reason }).openapi('BuryJob');
-export const JobKick = z
-  .strictObject({ command: z.literal('kick'), topic: Topic, count: z.number().int().min(1).max(1_000_000).default(1) })
-  .openapi('JobKick');
-export const JobKickOne = z.strictObject({ command: z.literal('kick'), id: JobId }).openapi('JobKickOne');
+export const BuryJob = common.request('BuryJob', { reason: common.Reason });
+export const JobKick = common.request('JobKick', {
+  command: z.literal('kick'),
+  topic: Topic,
+  count: z.number().int().min(1).max(1_000_000).default(1),
+});
+export const JobKickOne = common.request('JobKickOne', { command: z.literal('kick'), id: JobId });
 export const JobPeek = z
   .strictObject({ command: z.literal('peek'), id: JobId.optional(), topic: Topic.optional() })
   .refine(...common.either('id', 'topic'))
@@ -123,42 +115,39 @@ export const JobAnswer = z
   .openapi('JobAnswer');
 
 export const JOB_STATES = ['delayed', 'ready', 'reserved', 'buried', 'finished', 'deleted'] as const;
-export const Job = z
-  .object({
-    id: z.string(),
-    ...common.counts('number', 'run'),
-    topic: z.string(),
-    state: z.enum(JOB_STATES),
-    delay: z.number(),
-    TTR: z.number(),
-    body: common.Json,
-    ...common.counts('priority', 'attempts'),
-    availableAt: z.string(),
-    reservedUntil: z.string().nullable(),
-    lastReason: z.string().nullable().openapi({ description: 'Why it was last given back or buried' }),
-    createdAt: z.string(),
-    erased: common.Erased,
-  })
-  .openapi('Job');
+export const Job = common.answer('Job', {
+  id: z.string(),
+  ...common.counts('number', 'run'),
+  topic: z.string(),
+  state: z.enum(JOB_STATES),
+  delay: z.number(),
+  TTR: z.number(),
+  body: common.Json,
+  ...common.counts('priority', 'attempts'),
+  availableAt: z.string(),
+  reservedUntil: z.string().nullable(),
+  lastReason: z.string().nullable().openapi({ description: 'Why it was last given back or buried' }),
+  createdAt: z.string(),
+  erased: common.Erased,
+});
 
 // not by `extend`: the document would combine two closed objects
-const Push = z
-  .strictObject({ ...SignedCallback.shape, concurrency: z.number().int().min(1).max(1000).default(10) })
-  .openapi('Push');
+const Push = common.request('Push', {
+  ...SignedCallback.shape,
+  concurrency: z.number().int().min(1).max(1000).default(10),
+});
 export type PushTarget = z.infer<typeof Push>;
-export const TopicSettings = z
-  .strictObject({
-    maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
-    paused: z.boolean().default(false),
-    push: common.orNull(Push).default(null),
-    ids: z.enum(['reuse', 'once']).default('reuse').openapi({
-      description: 'once: an id whose job is over is refused; reuse: it begins its next run',
-    }),
-    workflow: z.enum(['always', 'when-needed']).default('always').openapi({
-      description: 'when-needed: only jobs that wait longer than a second, retry or call back have a workflow',
-    }),
-  })
-  .openapi('TopicSettings');
+export const TopicSettings = common.request('TopicSettings', {
+  maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
+  paused: z.boolean().default(false),
+  push: common.orNull(Push).default(null),
+  ids: z.enum(['reuse', 'once']).default('reuse').openapi({
+    description: 'once: an id whose job is over is refused; reuse: it begins its next run',
+  }),
+  workflow: z.enum(['always', 'when-needed']).default('always').openapi({
+    description: 'when-needed: only jobs that wait longer than a second, retry or call back have a workflow',
+  }),
+});
 export type TopicSettings = z.infer<typeof TopicSettings>;
 export const JobParam = z.object({ id: JobId });
 export const TopicParam = z.object({ topic: Topic });
@@ -190,22 +179,20 @@ export const ScheduleSettings = z
   .openapi('ScheduleSettings', common.oneOf('everySeconds', 'cron'));
 export type ScheduleSettings = z.infer<typeof ScheduleSettings>;
 
-export const Schedule = z
-  .object({
-    ...common.texts('topic', 'name'),
-    everySeconds: z.number().nullable(),
-    cron: z.string().nullable(),
-    timezone: z.string(),
-    body: common.Json,
-    TTR: z.number(),
-    priority: z.number().int(),
-    nextAt: z.array(z.string()).nullable().openapi({
-      description:
-        'The next five firings; null for an expression that only Temporal reads, which earlier releases accepted',
-    }),
-    paused: z.boolean().nullable().openapi({
-      description: 'Whether an operator has paused it in Temporal; null while that cannot be asked',
-    }),
-    ...common.texts('createdAt', 'updatedAt'),
-  })
-  .openapi('Schedule');
+export const Schedule = common.answer('Schedule', {
+  ...common.texts('topic', 'name'),
+  everySeconds: z.number().nullable(),
+  cron: z.string().nullable(),
+  timezone: z.string(),
+  body: common.Json,
+  TTR: z.number(),
+  priority: z.number().int(),
+  nextAt: z.array(z.string()).nullable().openapi({
+    description:
+      'The next five firings; null for an expression that only Temporal reads, which earlier releases accepted',
+  }),
+  paused: z.boolean().nullable().openapi({
+    description: 'Whether an operator has paused it in Temporal; null while that cannot be asked',
+  }),
+  ...common.texts('createdAt', 'updatedAt'),
+});

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Time, texts } from './common.ts';
+import { answer, Time, texts } from './common.ts';
 import { ROLES } from './kinds.ts';
 import { AnyId, CONTROL, Name } from './names.ts';
 
@@ -37,20 +37,19 @@ export const NewKey = z
   })
   .openapi('NewKey');
 
-export const Key = z
-  .object({
-    ...texts('id', 'name'),
-    role: Role,
-    subject: z.string().nullable(),
-    queues: z.array(z.string()).nullable(),
-    expiresAt: z.string().nullable(),
-    callsPerSecond: z.number().int().nullable(),
-    issuer: z.string().nullable().openapi({ description: 'The provider at which this person signs in; null: a key' }),
-    createdAt: z.string(),
-    revokedAt: z.string().nullable(),
-  })
-  .openapi('Key');
+export const Key = answer('Key', {
+  ...texts('id', 'name'),
+  role: Role,
+  subject: z.string().nullable(),
+  queues: z.array(z.string()).nullable(),
+  expiresAt: z.string().nullable(),
+  callsPerSecond: z.number().int().nullable(),
+  issuer: z.string().nullable().openapi({ description: 'The provider at which this person signs in; null: a key' }),
+  createdAt: z.string(),
+  revokedAt: z.string().nullable(),
+});
 
-export const MadeKey = z
-  .object({ ...Key.shape, key: z.string().openapi({ description: 'Shown here and never again' }) })
-  .openapi('MadeKey');
+export const MadeKey = answer('MadeKey', {
+  ...Key.shape,
+  key: z.string().openapi({ description: 'Shown here and never again' }),
+});

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { PageByTime, Time, texts } from './common.ts';
+import { PageByTime, request, Time, texts } from './common.ts';
 import { AnyName, chosenName, Subject } from './names.ts';
 import { Category } from './reviewers.ts';
 import { Automation } from './suggestions.ts';
@@ -30,12 +30,10 @@ export const TicketPage = PageByTime.extend(ticketFilter);
 
 export const ViewParam = z.object({ name: AnyName });
 export const ViewOwner = z.object({ by: AnyName.optional().describe('Who saved it; left out: the caller') });
-export const PutView = z
-  .strictObject({
-    filter: z.strictObject(ticketFilter),
-    shared: z.boolean().default(false).describe('Everybody reads it'),
-  })
-  .openapi('PutView');
+export const PutView = request('PutView', {
+  filter: z.strictObject(ticketFilter),
+  shared: z.boolean().default(false).describe('Everybody reads it'),
+});
 export const SavedView = z
   .object({
     ...texts('name', 'by'),

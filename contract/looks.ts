@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Json, orNull, Pointer, Priority, Reason } from './common.ts';
+import { answer, Json, orNull, Pointer, Priority, Reason, request } from './common.ts';
 import { Name } from './names.ts';
 import { Automation } from './suggestions.ts';
 
@@ -24,12 +24,14 @@ export const AskForLook = z
   .openapi('AskForLook');
 
 /** An appeal against a court; its reason stands in the history of the look. */
-export const AskForCaseLook = z
-  .strictObject({ cause: z.enum(['appeal']), reason: asking.reason, by: asking.by })
-  .openapi('AskForCaseLook');
+export const AskForCaseLook = request('AskForCaseLook', {
+  cause: z.enum(['appeal']),
+  reason: asking.reason,
+  by: asking.by,
+});
 
 /** What a second look is about. */
-export const Of = z.object({ id: z.string(), cause: Cause }).openapi('LookOf');
+export const Of = answer('LookOf', { id: z.string(), cause: Cause });
 
 export const Look = z
   .object({

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { Callback, ShownCallback } from './callbacks.ts';
-import { counts, orNull, Page, Pointer, PositiveSeconds, Priority, Requires, Seconds, texts } from './common.ts';
+import * as common from './common.ts';
 import { GoldSettings } from './gold.ts';
 import { Second } from './looks.ts';
 import { AnyId, AnyName } from './names.ts';
 import { Assist, NO_MODELS } from './suggestions.ts';
 
-const Escalation = z.strictObject({ afterSeconds: Seconds, priority: Priority });
+const Escalation = z.strictObject({ afterSeconds: common.Seconds, priority: common.Priority });
 
 const Schema = z.record(z.string(), z.unknown());
 
@@ -17,9 +17,9 @@ const Rule = z
       description:
         'JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"}',
     }),
-    priority: Priority.optional(),
+    priority: common.Priority.optional(),
     add: z.number().int().min(-2000).max(2000).optional(),
-    requires: Requires.optional(),
+    requires: common.Requires.optional(),
   })
   .refine((r) => r.priority === undefined || r.add === undefined, { message: 'excludes priority', path: ['add'] })
   .refine((r) => (r.priority ?? r.add ?? r.requires) !== undefined, 'must have priority, add or requires');
@@ -55,96 +55,85 @@ const Desk = z.object({
 export const NO_DESK = Desk.parse({});
 
 /** Settings of a ticket queue; PUT replaces all of them. */
-const QueueSettings = z
-  .strictObject({
-    leaseSeconds: PositiveSeconds.default(300),
-    lease: z.enum(['fixed', 'adaptive']).default('fixed').openapi({
-      description:
-        'adaptive: a lease lasts twice as long as 95 % of the latest decisions took, from a quarter to twice `leaseSeconds`',
-    }),
-    ageing: z.strictObject({ secondsPerLevel: PositiveSeconds }).nullable().default(null).openapi({
-      description: 'Seconds of waiting worth one priority level; null: strict priority',
-    }),
-    escalations: z.array(Escalation).max(50).default([]),
-    reclaimedFirst: z.boolean().default(false),
-    maxHeld: z.number().int().min(1).max(1000).default(1),
-    maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
-    deadlineSeconds: Seconds.nullable().default(null),
-    serviceSeconds: PositiveSeconds.nullable().default(null).openapi({
-      description:
-        'Target from the first availability to the decision; an open ticket beyond it has an event `overdue`',
-    }),
-    callback: orNull(Callback).default(null),
-    form: Schema.nullable().default(null).openapi({ description: 'JSON Schema of the decision' }),
-    sync: z.enum(['subject']).nullable().default(null).openapi({
-      description: 'subject: a decision decides the other open tickets of its subject in the queue',
-    }),
-    ...Desk.shape,
-    second: Second.default(NO_LOOKS),
-    gold: GoldSettings.default(NO_GOLD),
-    registered: z.boolean().default(false).openapi({
-      description: 'Only people of the register get tickets, by the skills that it says',
-    }),
-    categoryFrom: Pointer.max(500)
-      .nullable()
-      .default(null)
-      .openapi({ description: 'JSON pointer into the body, to the category of tickets without one of their own' }),
-    assist: Assist.default(NO_MODELS),
-    rules: Rules.default([]).openapi({
-      description:
-        'In order: the first priority counts, all `add` are added, all `requires` apply; the result stays within −1000…1000',
-    }),
-  })
-  .openapi('QueueSettings');
+const QueueSettings = common.request('QueueSettings', {
+  leaseSeconds: common.PositiveSeconds.default(300),
+  lease: z.enum(['fixed', 'adaptive']).default('fixed').openapi({
+    description:
+      'adaptive: a lease lasts twice as long as 95 % of the latest decisions took, from a quarter to twice `leaseSeconds`',
+  }),
+  ageing: z.strictObject({ secondsPerLevel: common.PositiveSeconds }).nullable().default(null).openapi({
+    description: 'Seconds of waiting worth one priority level; null: strict priority',
+  }),
+  escalations: z.array(Escalation).max(50).default([]),
+  reclaimedFirst: z.boolean().default(false),
+  maxHeld: z.number().int().min(1).max(1000).default(1),
+  maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
+  deadlineSeconds: common.Seconds.nullable().default(null),
+  serviceSeconds: common.PositiveSeconds.nullable().default(null).openapi({
+    description: 'Target from the first availability to the decision; an open ticket beyond it has an event `overdue`',
+  }),
+  callback: common.orNull(Callback).default(null),
+  form: Schema.nullable().default(null).openapi({ description: 'JSON Schema of the decision' }),
+  sync: z.enum(['subject']).nullable().default(null).openapi({
+    description: 'subject: a decision decides the other open tickets of its subject in the queue',
+  }),
+  ...Desk.shape,
+  second: Second.default(NO_LOOKS),
+  gold: GoldSettings.default(NO_GOLD),
+  registered: z.boolean().default(false).openapi({
+    description: 'Only people of the register get tickets, by the skills that it says',
+  }),
+  categoryFrom: common.Pointer.max(500)
+    .nullable()
+    .default(null)
+    .openapi({ description: 'JSON pointer into the body, to the category of tickets without one of their own' }),
+  assist: Assist.default(NO_MODELS),
+  rules: Rules.default([]).openapi({
+    description:
+      'In order: the first priority counts, all `add` are added, all `requires` apply; the result stays within −1000…1000',
+  }),
+});
 export type QueueSettings = z.infer<typeof QueueSettings>;
 
 // not by `extend`, here and below: the document would combine several schemas, which generators of clients get wrong
-export const PutQueue = z
-  .strictObject({
-    ...QueueSettings.shape,
-    dryRun: z.boolean().default(false).openapi({ description: 'Changes nothing; lists the tickets that would move' }),
-  })
-  .openapi('PutQueue');
+export const PutQueue = common.request('PutQueue', {
+  ...QueueSettings.shape,
+  dryRun: z.boolean().default(false).openapi({ description: 'Changes nothing; lists the tickets that would move' }),
+});
 
-export const QueueDryRun = z
-  .object({
-    total: z.number().int(),
-    wouldMove: z
-      .array(
-        z.object({
-          id: z.string(),
-          ...counts('before', 'after'),
-          requires: z.object({ before: z.array(z.string()), after: z.array(z.string()) }).optional(),
-        }),
-      )
-      .openapi({ description: 'The first hundred tickets whose priority or required skills would change' }),
-    warnings: z.array(z.string()).openapi({ description: 'Rules over fields that tickets do not have' }),
-  })
-  .openapi('QueueDryRun');
+export const QueueDryRun = common.answer('QueueDryRun', {
+  total: z.number().int(),
+  wouldMove: z
+    .array(
+      z.object({
+        id: z.string(),
+        ...common.counts('before', 'after'),
+        requires: z.object({ before: z.array(z.string()), after: z.array(z.string()) }).optional(),
+      }),
+    )
+    .openapi({ description: 'The first hundred tickets whose priority or required skills would change' }),
+  warnings: z.array(z.string()).openapi({ description: 'Rules over fields that tickets do not have' }),
+});
 
-export const Queue = z
-  .object({
-    name: z.string(),
-    paused: z.boolean(),
-    ...QueueSettings.shape,
-    callback: orNull(ShownCallback),
-    ...texts('createdAt', 'updatedAt'),
-    warnings: z.array(z.string()).optional().openapi({
-      description:
-        'Only in the answer to PUT, if there are any: rules over fields that tickets do not have, guidelines that the form names and the queue lacks',
-    }),
-  })
-  .openapi('Queue');
+export const Queue = common.answer('Queue', {
+  name: z.string(),
+  paused: z.boolean(),
+  ...QueueSettings.shape,
+  callback: common.orNull(ShownCallback),
+  ...common.texts('createdAt', 'updatedAt'),
+  warnings: z.array(z.string()).optional().openapi({
+    description:
+      'Only in the answer to PUT, if there are any: rules over fields that tickets do not have, guidelines that the form names and the queue lacks',
+  }),
+});
 
-export const QueueStats = z
-  .object({
-    ...counts('delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'),
-    oldestWaitingSeconds: z.number().nullable(),
-    ...counts('claimsPerMinute', 'leaseExpiries'),
-  })
-  .openapi('QueueStats');
+export const QueueStats = common.answer('QueueStats', {
+  ...common.counts('delayed', 'waiting', 'held', 'decided', 'invalidated', 'expired', 'dead'),
+  oldestWaitingSeconds: z.number().nullable(),
+  ...common.counts('claimsPerMinute', 'leaseExpiries'),
+});
 
-export const QueueFilter = Page.extend({
+export const QueueFilter = common.Page.extend({
   stats: z
     .enum(['true', 'false'])
     .default('false')
@@ -152,6 +141,7 @@ export const QueueFilter = Page.extend({
     .openapi({ type: 'boolean', default: false, description: 'With the figures of each' }),
 });
 
-export const ListedQueue = z
-  .object({ ...Queue.shape, stats: QueueStats.optional().openapi({ description: 'Where they were asked for' }) })
-  .openapi('ListedQueue');
+export const ListedQueue = common.answer('ListedQueue', {
+  ...Queue.shape,
+  stats: QueueStats.optional().openapi({ description: 'Where they were asked for' }),
+});

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { Callback } from './callbacks.ts';
-import { counts, Erased, Json, orNull, PreciseTime, targeted, texts, WaitSeconds } from './common.ts';
+import { answer, counts, Erased, Json, orNull, PreciseTime, request, targeted, texts, WaitSeconds } from './common.ts';
 import { Id } from './names.ts';
 
 const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);
@@ -9,19 +9,17 @@ const TimeOrNull = z.string().nullable();
 const Applied = z.object({ status: z.number().int(), auditTime: TimeOrNull });
 const Part = z.object({ id: z.string(), position: z.number().int(), ...Applied.shape });
 
-export const Review = z
-  .object({
-    id: z.string(),
-    status: z.number().int().openapi({ description: "The review's overall status: its text's" }),
-    text: Applied,
-    pictures: z.array(Part),
-    replies: z.array(Part),
-    body: Json,
-    version: z.number().int(),
-    ...texts('createdAt', 'updatedAt'),
-    erased: Erased,
-  })
-  .openapi('Review');
+export const Review = answer('Review', {
+  id: z.string(),
+  status: z.number().int().openapi({ description: "The review's overall status: its text's" }),
+  text: Applied,
+  pictures: z.array(Part),
+  replies: z.array(Part),
+  body: Json,
+  version: z.number().int(),
+  ...texts('createdAt', 'updatedAt'),
+  erased: Erased,
+});
 
 const MAX_PARTS = 10_000;
 const Parts = (what: string) =>
@@ -32,15 +30,13 @@ const Parts = (what: string) =>
     .default([]);
 
 /** The author's version; PUT replaces. `status` counts for targets that are new. */
-export const PutReview = z
-  .strictObject({
-    text: z.strictObject({ status: Status }),
-    pictures: Parts('picture'),
-    replies: Parts('reply'),
-    body: z.unknown().default(null),
-    callback: orNull(Callback).default(null),
-  })
-  .openapi('PutReview');
+export const PutReview = request('PutReview', {
+  text: z.strictObject({ status: Status }),
+  pictures: Parts('picture'),
+  replies: Parts('reply'),
+  body: z.unknown().default(null),
+  callback: orNull(Callback).default(null),
+});
 export type PutReview = z.infer<typeof PutReview>;
 
 const said = {
@@ -60,9 +56,10 @@ export const AuditCallback = z
   .refine(namesTarget, required)
   .openapi('AuditCallback', targeted);
 const Entry = z.strictObject(audit).refine(namesTarget, required).openapi('AuditCallbackEntry', targeted);
-const AuditCallbacks = z
-  .strictObject({ callbacks: z.array(Entry).min(1).max(100), waitSeconds: WaitSeconds })
-  .openapi('AuditCallbacks');
+const AuditCallbacks = request('AuditCallbacks', {
+  callbacks: z.array(Entry).min(1).max(100),
+  waitSeconds: WaitSeconds,
+});
 export const OneOrSeveralCallbacks = z.union([AuditCallback, AuditCallbacks]);
 
 /** Checks one callback or several as what they mean to be: a union would report the alternative with the fewest faults. */
@@ -74,72 +71,64 @@ export const SentCallbacks = z.unknown().transform((sent, ctx) => {
   return z.NEVER;
 });
 
-export const PictureCallback = z
-  .strictObject({
-    kind: z.literal('picture').default('picture'),
-    targetId: Id.optional(),
-    ...said,
-    waitSeconds: WaitSeconds,
-  })
-  .openapi('PictureCallback');
+export const PictureCallback = request('PictureCallback', {
+  kind: z.literal('picture').default('picture'),
+  targetId: Id.optional(),
+  ...said,
+  waitSeconds: WaitSeconds,
+});
 
 const OUTCOMES = ['pending', 'applied', 'expired', 'duplicate'] as const;
-export const CallbackAnswer = z
-  .object({
-    callbackId: z.string(),
-    outcome: z.enum(OUTCOMES),
-    first: z
-      .object({ outcome: z.enum(OUTCOMES) })
-      .optional()
-      .openapi({ description: 'Of a duplicate' }),
-  })
-  .openapi('CallbackAnswer');
+export const CallbackAnswer = answer('CallbackAnswer', {
+  callbackId: z.string(),
+  outcome: z.enum(OUTCOMES),
+  first: z
+    .object({ outcome: z.enum(OUTCOMES) })
+    .optional()
+    .openapi({ description: 'Of a duplicate' }),
+});
 
-export const CallbackResults = z.object({ results: z.array(CallbackAnswer) }).openapi('CallbackResults');
+export const CallbackResults = answer('CallbackResults', { results: z.array(CallbackAnswer) });
 
 export const PictureParam = z.object({ pictureId: Id });
 
 const LoggedPart = Part.omit({ position: true });
 /** The stored record of a review; `auditTime` is null until a target's first callback. */
-const LoggedRecord = z
-  .object({ text: Applied, pictures: z.array(LoggedPart), replies: z.array(LoggedPart) })
-  .openapi('ReviewRecord');
+const LoggedRecord = answer('ReviewRecord', {
+  text: Applied,
+  pictures: z.array(LoggedPart),
+  replies: z.array(LoggedPart),
+});
 export type ReviewRecord = z.infer<typeof LoggedRecord>;
 
 export const ReviewStatsFilter = z.object({
   day: z.iso.date().optional().openapi({ description: 'In UTC; left out: today' }),
 });
-export const ReviewStats = z
-  .object({
-    day: z.string(),
-    ...counts('applied', 'expired'),
-    repeated: z.number().int().openapi({ description: 'Callbacks whose callbackId had come before' }),
-    edited: z.number().int(),
-  })
-  .openapi('ReviewStats');
+export const ReviewStats = answer('ReviewStats', {
+  day: z.string(),
+  ...counts('applied', 'expired'),
+  repeated: z.number().int().openapi({ description: 'Callbacks whose callbackId had come before' }),
+  edited: z.number().int(),
+});
 
-export const ReviewLogLine = z
-  .object({
-    seq: z.number().int(),
-    callbackId: z.string().nullable(),
-    kind: z.enum(['text', 'picture', 'reply', 'edit']),
-    targetId: z.string().nullable(),
-    status: z.number().int().nullable(),
-    auditTime: TimeOrNull,
-    ...texts('receivedAt', 'appliedAt'),
-    outcome: z.enum(['applied', 'expired', 'duplicate', 'edited']),
-    reason: z.enum(['older', 'removed', 'repeated']).nullable(),
-    before: LoggedRecord.openapi({ description: 'All targets as they were before this line' }),
-    after: LoggedRecord,
-    version: z.number().int().nullable(),
-  })
-  .openapi('ReviewLogLine');
+export const ReviewLogLine = answer('ReviewLogLine', {
+  seq: z.number().int(),
+  callbackId: z.string().nullable(),
+  kind: z.enum(['text', 'picture', 'reply', 'edit']),
+  targetId: z.string().nullable(),
+  status: z.number().int().nullable(),
+  auditTime: TimeOrNull,
+  ...texts('receivedAt', 'appliedAt'),
+  outcome: z.enum(['applied', 'expired', 'duplicate', 'edited']),
+  reason: z.enum(['older', 'removed', 'repeated']).nullable(),
+  before: LoggedRecord.openapi({ description: 'All targets as they were before this line' }),
+  after: LoggedRecord,
+  version: z.number().int().nullable(),
+});
 
-export const ReviewStores = z
-  .object({
-    record: z.record(z.string(), z.unknown()),
-    index: z.array(z.record(z.string(), z.unknown())),
-    base: z.record(z.string(), z.unknown()),
-    inStep: z.boolean(),
-  })
-  .openapi('ReviewStores');
+export const ReviewStores = answer('ReviewStores', {
+  record: z.record(z.string(), z.unknown()),
+  index: z.array(z.record(z.string(), z.unknown())),
+  base: z.record(z.string(), z.unknown()),
+  inStep: z.boolean(),
+});

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Json, orNull, Whole } from './common.ts';
+import { answer, Json, orNull, request, Whole } from './common.ts';
 import { covered, range } from './figures.ts';
 import { Name } from './names.ts';
 
@@ -22,18 +22,16 @@ export type Assist = z.output<typeof Assist>;
 /** The setting of queues that say nothing of models. */
 export const NO_MODELS: Assist = Assist.parse({});
 
-export const NewSuggestion = z
-  .strictObject({
-    model: Name.optional().describe("May be left out with a model's key"),
-    decision: Json,
-    confidence: Part,
-    reasons: Json.optional().describe('Why, for people'),
-    version: Whole.min(0)
-      .max(Number.MAX_SAFE_INTEGER)
-      .optional()
-      .describe('Of the ticket as the model saw it: refused if its body or requirements have changed since'),
-  })
-  .openapi('NewSuggestion');
+export const NewSuggestion = request('NewSuggestion', {
+  model: Name.optional().describe("May be left out with a model's key"),
+  decision: Json,
+  confidence: Part,
+  reasons: Json.optional().describe('Why, for people'),
+  version: Whole.min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('Of the ticket as the model saw it: refused if its body or requirements have changed since'),
+});
 export type NewSuggestion = z.output<typeof NewSuggestion>;
 
 export const Suggestion = z
@@ -61,30 +59,28 @@ export const SuggestionFilter = z.object(range);
 
 const Share = z.number().nullable().openapi({ description: 'null: of none' });
 
-const ModelFigures = z
-  .object({
-    model: z.string(),
-    mode: Mode.openapi({ description: 'Of the queue when the suggestions came' }),
-    suggested: Whole.openapi({ description: 'Suggestions for tickets that are decided now' }),
-    shown: Whole.openapi({ description: 'Of these, shown to whoever decided' }),
-    automated: Whole.openapi({ description: 'Of these, the ones that decided' }),
-    saved: Share.openapi({ description: '`automated` as a share of all decided tickets' }),
-    judged: Whole.openapi({
-      description: 'Of these, what is right is known: a person decided, or took a second look at the decision',
-    }),
-    right: Whole.openapi({ description: 'Of those judged, the ones that agree with the decision that counts' }),
-    agreement: Share,
-    agreements: z
-      .array(z.object({ decision: Json, judged: Whole, right: Whole }))
-      .openapi({ description: 'By what was suggested; the 50 most frequent' }),
-    looked: Whole.openapi({ description: 'Of those that decided, looked at again with an outcome' }),
-    overturned: Whole,
-    overturnedShare: Share,
-    bins: z
-      .array(z.object({ from: z.number(), to: z.number(), suggested: Whole, judged: Whole, right: Whole }))
-      .openapi({ description: 'Ten, by confidence: how sure the model was beside how often it was right' }),
-  })
-  .openapi('ModelFigures');
+const ModelFigures = answer('ModelFigures', {
+  model: z.string(),
+  mode: Mode.openapi({ description: 'Of the queue when the suggestions came' }),
+  suggested: Whole.openapi({ description: 'Suggestions for tickets that are decided now' }),
+  shown: Whole.openapi({ description: 'Of these, shown to whoever decided' }),
+  automated: Whole.openapi({ description: 'Of these, the ones that decided' }),
+  saved: Share.openapi({ description: '`automated` as a share of all decided tickets' }),
+  judged: Whole.openapi({
+    description: 'Of these, what is right is known: a person decided, or took a second look at the decision',
+  }),
+  right: Whole.openapi({ description: 'Of those judged, the ones that agree with the decision that counts' }),
+  agreement: Share,
+  agreements: z
+    .array(z.object({ decision: Json, judged: Whole, right: Whole }))
+    .openapi({ description: 'By what was suggested; the 50 most frequent' }),
+  looked: Whole.openapi({ description: 'Of those that decided, looked at again with an outcome' }),
+  overturned: Whole,
+  overturnedShare: Share,
+  bins: z
+    .array(z.object({ from: z.number(), to: z.number(), suggested: Whole, judged: Whole, right: Whole }))
+    .openapi({ description: 'Ten, by confidence: how sure the model was beside how often it was right' }),
+});
 
 export const SuggestionFigures = z
   .object({ ...covered, decided: Whole, items: z.array(ModelFigures) })

@@ -17,26 +17,24 @@ const templateFields = {
     .openapi({ ...{ propertyNames: { minLength: 1, maxLength: 200 } }, maxProperties: 200 } as object)
     .refine((params) => Object.keys(params).length <= 200, 'may have 200 parameters'),
 };
-export const NewTemplate = z
-  .strictObject({ id: Name.optional(), ...templateFields, params: templateFields.params.default({}) })
-  .openapi('NewTemplate');
+export const NewTemplate = common.request('NewTemplate', {
+  id: Name.optional(),
+  ...templateFields,
+  params: templateFields.params.default({}),
+});
 export const PatchTemplate = z.strictObject(templateFields).partial().openapi('PatchTemplate');
-export const Template = z
-  .object({
-    ...common.texts('id', 'name'),
-    params: z.record(z.string(), z.object({ type: z.enum(PARAM_TYPES), required: z.boolean() })),
-    version: z.number().int().openapi({ description: 'Goes up with each change of the parameters' }),
-    createdAt: z.string(),
-  })
-  .openapi('Template');
+export const Template = common.answer('Template', {
+  ...common.texts('id', 'name'),
+  params: z.record(z.string(), z.object({ type: z.enum(PARAM_TYPES), required: z.boolean() })),
+  version: z.number().int().openapi({ description: 'Goes up with each change of the parameters' }),
+  createdAt: z.string(),
+});
 
 const Members = z.array(Name).max(100_000);
 export const GroupParam = z.object({ gid: AnyName });
 export const NewGroupParam = z.object({ gid: NewName });
-export const PutGroup = z.strictObject({ members: Members.default([]) }).openapi('PutGroup');
-export const ChangeMembers = z
-  .strictObject({ add: Members.default([]), remove: Members.default([]) })
-  .openapi('ChangeMembers');
+export const PutGroup = common.request('PutGroup', { members: Members.default([]) });
+export const ChangeMembers = common.request('ChangeMembers', { add: Members.default([]), remove: Members.default([]) });
 const summary = {
   id: z.string(),
   size: z.number().int().openapi({ description: 'How many members it has' }),
@@ -44,7 +42,7 @@ const summary = {
 };
 /** A group in a list. */
 export const GroupSummary = z.object(summary).openapi('GroupSummary');
-export const Group = z.object({ ...summary, members: z.array(z.string()) }).openapi('Group');
+export const Group = common.answer('Group', { ...summary, members: z.array(z.string()) });
 
 const Executor = AnyName.regex(/^[ug]id_./, 'must be uid_ and a user, or gid_ and a group').openapi({
   pattern: '^[ug]id_',
@@ -117,38 +115,34 @@ export type NewTask = z.infer<typeof NewTask>;
 export const PatchTask = z.strictObject(fields).partial().openapi('PatchTask');
 
 const OCCURRENCE_STATES = ['delayed', 'due', 'completed', 'cancelled', 'missed'] as const;
-const Occurrence = z
-  .object({
-    occurrence: z.string(),
-    state: z
-      .enum([...OCCURRENCE_STATES, 'planned', 'returned'])
-      .openapi({ description: '`returned`: given back, and nobody else can take it' }),
-    stock: z.number().int(),
-    dispatched: z.number().int().openapi({ description: 'With clients now' }),
-    completed: z.number().int(),
-  })
-  .openapi('Occurrence');
+const Occurrence = common.answer('Occurrence', {
+  occurrence: z.string(),
+  state: z
+    .enum([...OCCURRENCE_STATES, 'planned', 'returned'])
+    .openapi({ description: '`returned`: given back, and nobody else can take it' }),
+  stock: z.number().int(),
+  dispatched: z.number().int().openapi({ description: 'With clients now' }),
+  completed: z.number().int(),
+});
 
-export const Task = z
-  .object({
-    id: z.string(),
-    type: z.enum(TYPES),
-    ...fields,
-    callback: z.union([z.object({ url: z.string() }), ShownWorkflow, z.null()]),
-    templateVersion: z.number().int().openapi({ description: 'That of the template when it was made, or named last' }),
-    state: z.enum(['active', 'deleted']),
-    ...common.texts('createdAt', 'updatedAt'),
-    erased: common.Erased,
-    occurrences: z.array(Occurrence).optional(),
-    warnings: z
-      .array(z.object({ path: z.string(), message: z.string() }))
-      .optional()
-      .openapi({ description: 'In answers of POST and PATCH: fields that were accepted, but cannot take effect yet' }),
-    moreFrom: z.string().nullable().optional().openapi({
-      description: 'Of expanded occurrences: the time from which there are more than are shown; null: no more',
-    }),
-  })
-  .openapi('Task');
+export const Task = common.answer('Task', {
+  id: z.string(),
+  type: z.enum(TYPES),
+  ...fields,
+  callback: z.union([z.object({ url: z.string() }), ShownWorkflow, z.null()]),
+  templateVersion: z.number().int().openapi({ description: 'That of the template when it was made, or named last' }),
+  state: z.enum(['active', 'deleted']),
+  ...common.texts('createdAt', 'updatedAt'),
+  erased: common.Erased,
+  occurrences: z.array(Occurrence).optional(),
+  warnings: z
+    .array(z.object({ path: z.string(), message: z.string() }))
+    .optional()
+    .openapi({ description: 'In answers of POST and PATCH: fields that were accepted, but cannot take effect yet' }),
+  moreFrom: z.string().nullable().optional().openapi({
+    description: 'Of expanded occurrences: the time from which there are more than are shown; null: no more',
+  }),
+});
 export type Task = z.infer<typeof Task>;
 
 export const TaskFilter = common.PageByTime.extend({
@@ -169,68 +163,60 @@ const Excluded = z
   .regex(/^[A-Za-z0-9._:~@-]{1,200}(\/[0-9TZ:.-]{1,40})?$/, 'must be a task id, or id/occurrence');
 const Pull = { exclude: z.array(Excluded).max(1000).default([]), waitSeconds: common.WaitSeconds };
 export const NextTask = z.strictObject(Pull).openapi('NextTask');
-const TaskReasons = z
-  .object({
-    ...common.counts('excluded', 'done', 'taken'),
-    passed: z.number().int().openapi({ description: 'Began before the occurrence that the user completed last' }),
-    tooOld: z.number().int().openapi({ description: 'Older than the look-back for this user, or missed by all' }),
-    notYet: z.number().int(),
-  })
-  .openapi('TaskReasons');
-export const NextTaskAnswer = z
-  .object({
-    task: z
-      .object({
-        id: z.string(),
-        occurrence: z.string(),
-        startTime: z.string(),
-        params: z.record(z.string(), common.Json),
-      })
-      .nullable(),
-    logId: z.string().nullable(),
-    redo: z.boolean(),
-    nextAt: z.string().nullable(),
-    reasons: common.orNull(TaskReasons),
-  })
-  .openapi('NextTaskAnswer');
-export const ExplainTask = z.strictObject({ task: AnyId.optional() }).openapi('ExplainTask');
+const TaskReasons = common.answer('TaskReasons', {
+  ...common.counts('excluded', 'done', 'taken'),
+  passed: z.number().int().openapi({ description: 'Began before the occurrence that the user completed last' }),
+  tooOld: z.number().int().openapi({ description: 'Older than the look-back for this user, or missed by all' }),
+  notYet: z.number().int(),
+});
+export const NextTaskAnswer = common.answer('NextTaskAnswer', {
+  task: z
+    .object({
+      id: z.string(),
+      occurrence: z.string(),
+      startTime: z.string(),
+      params: z.record(z.string(), common.Json),
+    })
+    .nullable(),
+  logId: z.string().nullable(),
+  redo: z.boolean(),
+  nextAt: z.string().nullable(),
+  reasons: common.orNull(TaskReasons),
+});
+export const ExplainTask = common.request('ExplainTask', { task: AnyId.optional() });
 export const ExplainTaskAnswer = z.union([z.object({ reasons: TaskReasons }), Offer]).openapi('ExplainTaskAnswer');
-export const CompleteTask = z
-  .strictObject({
-    logId: z.string().min(1).max(200),
-    result: common.Json.optional(),
-    next: z.boolean().default(false).openapi({ description: 'Give me the next one, as the call `next` does' }),
-    ...Pull,
-  })
-  .openapi('CompleteTask');
-export const CompleteTaskAnswer = z
-  .object({ logId: z.string(), completedAt: z.string(), next: NextTaskAnswer.optional() })
-  .openapi('CompleteTaskAnswer');
+export const CompleteTask = common.request('CompleteTask', {
+  logId: z.string().min(1).max(200),
+  result: common.Json.optional(),
+  next: z.boolean().default(false).openapi({ description: 'Give me the next one, as the call `next` does' }),
+  ...Pull,
+});
+export const CompleteTaskAnswer = common.answer('CompleteTaskAnswer', {
+  logId: z.string(),
+  completedAt: z.string(),
+  next: NextTaskAnswer.optional(),
+});
 
-export const ReleaseTask = z
-  .strictObject({
-    logId: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .openapi({ description: "Supervisors and administrators: omitted, the user's last" }),
-    reason: common.Reason.optional(),
-  })
-  .openapi('ReleaseTask');
-export const ReleaseTaskAnswer = z.object({ logId: z.string(), releasedAt: z.string() }).openapi('ReleaseTaskAnswer');
+export const ReleaseTask = common.request('ReleaseTask', {
+  logId: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .openapi({ description: "Supervisors and administrators: omitted, the user's last" }),
+  reason: common.Reason.optional(),
+});
+export const ReleaseTaskAnswer = common.answer('ReleaseTaskAnswer', { logId: z.string(), releasedAt: z.string() });
 
 export const DispatchFilter = common.pageByText(/^[0-8]?\d{1,15}_\d{1,9}_[A-Za-z0-9._:~@/-]{1,300}$/).extend({
   uid: AnyName.optional(),
   taskId: AnyId.optional(),
   from: common.Time.optional(),
 });
-export const DispatchLine = z
-  .object({
-    ...common.texts('logId', 'uid', 'taskId', 'occurrence'),
-    params: z.record(z.string(), common.Json),
-    type: z.enum(['dispatched', 'completed', 'returned']),
-    at: z.string(),
-    result: common.Json,
-  })
-  .openapi('DispatchLine');
+export const DispatchLine = common.answer('DispatchLine', {
+  ...common.texts('logId', 'uid', 'taskId', 'occurrence'),
+  params: z.record(z.string(), common.Json),
+  type: z.enum(['dispatched', 'completed', 'returned']),
+  at: z.string(),
+  result: common.Json,
+});

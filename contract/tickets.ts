@@ -14,43 +14,39 @@ const Names = z.array(AnyName).max(1000);
 const For = Name.nullable();
 const ForSeconds = common.Seconds.nullable();
 
-const Lease = z
-  .object({
-    ...common.texts('reviewer', 'grantedAt', 'expiresAt'),
-    token: z.string().nullable().openapi({ description: 'Only for its holder, in the answer to a claim; else null' }),
-    draft: common.Json.optional().openapi({ description: 'What its holder has filled in, with the token' }),
-  })
-  .openapi('Lease');
+const Lease = common.answer('Lease', {
+  ...common.texts('reviewer', 'grantedAt', 'expiresAt'),
+  token: z.string().nullable().openapi({ description: 'Only for its holder, in the answer to a claim; else null' }),
+  draft: common.Json.optional().openapi({ description: 'What its holder has filled in, with the token' }),
+});
 
-export const Ticket = z
-  .object({
-    ...common.texts('id', 'queue'),
-    state: TicketState,
-    priority: z.number().int(),
-    body: common.Json,
-    subject: z.string().nullable(),
-    requires: z.array(z.string()),
-    exclude: z.array(z.string()),
-    category: z.string().nullable().openapi({ description: 'Its own, or from the body' }),
-    for: z.string().nullable().openapi({ description: 'Who alone gets it, until `forUntil`' }),
-    forUntil: z.string().nullable().openapi({ description: 'null: for ever' }),
-    attempts: z.number().int().openapi({ description: 'Leases granted' }),
-    version: z.number().int(),
-    ...common.texts('createdAt', 'availableAt'),
-    deadlineAt: z.string().nullable(),
-    lease: common.orNull(Lease),
-    syncedWith: z.string().nullable().openapi({ description: 'The ticket whose decision decided it, too' }),
-    decision: common.Json,
-    ...common.textsOrNull('decidedBy', 'decidedAt'),
-    reason: z.string().nullable().openapi({ description: 'Why it was decided from outside; else null' }),
-    invalidation: z.object({ reason: z.string(), by: z.string(), at: z.string() }).nullable(),
-    of: common.orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
-    looks: z.array(Look).openapi({ description: 'Oldest first' }),
-    standing: common.orNull(Standing),
-    ...assisted,
-    erased: common.Erased,
-  })
-  .openapi('Ticket');
+export const Ticket = common.answer('Ticket', {
+  ...common.texts('id', 'queue'),
+  state: TicketState,
+  priority: z.number().int(),
+  body: common.Json,
+  subject: z.string().nullable(),
+  requires: z.array(z.string()),
+  exclude: z.array(z.string()),
+  category: z.string().nullable().openapi({ description: 'Its own, or from the body' }),
+  for: z.string().nullable().openapi({ description: 'Who alone gets it, until `forUntil`' }),
+  forUntil: z.string().nullable().openapi({ description: 'null: for ever' }),
+  attempts: z.number().int().openapi({ description: 'Leases granted' }),
+  version: z.number().int(),
+  ...common.texts('createdAt', 'availableAt'),
+  deadlineAt: z.string().nullable(),
+  lease: common.orNull(Lease),
+  syncedWith: z.string().nullable().openapi({ description: 'The ticket whose decision decided it, too' }),
+  decision: common.Json,
+  ...common.textsOrNull('decidedBy', 'decidedAt'),
+  reason: z.string().nullable().openapi({ description: 'Why it was decided from outside; else null' }),
+  invalidation: z.object({ reason: z.string(), by: z.string(), at: z.string() }).nullable(),
+  of: common.orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
+  looks: z.array(Look).openapi({ description: 'Oldest first' }),
+  standing: common.orNull(Standing),
+  ...assisted,
+  erased: common.Erased,
+});
 
 /** The decision, which must hold an integer `status`, goes into a review as an audit's callback. */
 const ReviewTarget = z
@@ -81,72 +77,66 @@ export type NewTicket = z.infer<typeof NewTicket>;
 /** Each ticket is checked by itself, so that an invalid ticket does not affect the others. */
 export const TicketBatch = z.strictObject({ tickets: z.array(z.unknown()).min(1).max(1000) });
 /** The body in the document. */
-export const NewTickets = z.strictObject({ tickets: z.array(NewTicket).min(1).max(1000) }).openapi('TicketBatch');
+export const NewTickets = common.request('TicketBatch', { tickets: z.array(NewTicket).min(1).max(1000) });
 
-export const BatchResults = z
-  .object({
-    results: z.array(
-      z.object({
-        id: z.string().nullable(),
-        httpStatus: z.number().int(),
-        code: z.string().optional(),
-        detail: z.string().optional(),
-      }),
-    ),
-  })
-  .openapi('BatchResults');
+export const BatchResults = common.answer('BatchResults', {
+  results: z.array(
+    z.object({
+      id: z.string().nullable(),
+      httpStatus: z.number().int(),
+      code: z.string().optional(),
+      detail: z.string().optional(),
+    }),
+  ),
+});
 
-export const Claim = z
-  .strictObject({
-    reviewer: Name.optional().describe("May be left out with a reviewer's key"),
-    skills: common.Skills.default([]),
-    count: z.number().int().min(1).max(100).default(1),
-    waitSeconds: common.WaitSeconds,
-  })
-  .openapi('Claim');
+export const Claim = common.request('Claim', {
+  reviewer: Name.optional().describe("May be left out with a reviewer's key"),
+  skills: common.Skills.default([]),
+  count: z.number().int().min(1).max(100).default(1),
+  waitSeconds: common.WaitSeconds,
+});
 const Queues = z.array(AnyName).max(20);
-export const ClaimFrom = z
-  .strictObject({ queues: Queues.min(1).openapi({ description: 'In order of preference' }), ...Claim.shape })
-  .openapi('ClaimFrom');
+export const ClaimFrom = common.request('ClaimFrom', {
+  queues: Queues.min(1).openapi({ description: 'In order of preference' }),
+  ...Claim.shape,
+});
 
-const Reasons = z
-  .object({
-    ...common.counts('delayed', 'held', 'excluded', 'skills', 'skipped', 'paused', 'maxHeld'),
-    ...common.counts('notRegistered', 'away', 'quota', 'exposure', 'forAnother'),
-  })
-  .openapi('Reasons');
+const Reasons = common.answer('Reasons', {
+  ...common.counts('delayed', 'held', 'excluded', 'skills', 'skipped', 'paused', 'maxHeld'),
+  ...common.counts('notRegistered', 'away', 'quota', 'exposure', 'forAnother'),
+});
 
 // not by `extend`: the document would combine two schemas
-const HandedTicket = z
-  .object({ ...Ticket.shape, resumed: z.boolean().openapi({ description: 'Handed out before, not new' }) })
-  .openapi('HandedTicket');
+const HandedTicket = common.answer('HandedTicket', {
+  ...Ticket.shape,
+  resumed: z.boolean().openapi({ description: 'Handed out before, not new' }),
+});
 
-export const ClaimAnswer = z
-  .object({ tickets: z.array(HandedTicket), reasons: common.orNull(Reasons), retryAfterSeconds: z.number() })
-  .openapi('ClaimAnswer');
+export const ClaimAnswer = common.answer('ClaimAnswer', {
+  tickets: z.array(HandedTicket),
+  reasons: common.orNull(Reasons),
+  retryAfterSeconds: z.number(),
+});
 
-export const Decide = z
-  .strictObject({
-    token: common.Token,
-    decision: common.Json,
-    version: common.Whole.min(0)
-      .max(Number.MAX_SAFE_INTEGER)
-      .optional()
-      .describe('Of the ticket as it was seen: refused if its body or requirements have changed since'),
-    next: z.boolean().default(false),
-    skills: common.Skills.default([]),
-    queues: Queues.default([]).describe(
-      "Where to look for the next one, in order of preference; empty: in the ticket's queue",
-    ),
-  })
-  .openapi('Decide');
-export const DecideAnswer = z
-  .object({
-    ticket: Ticket,
-    next: common.orNull(HandedTicket),
-    synced: common.Whole.openapi({ description: 'How many others of its subject were decided with it' }),
-  })
-  .openapi('DecideAnswer');
+export const Decide = common.request('Decide', {
+  token: common.Token,
+  decision: common.Json,
+  version: common.Whole.min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('Of the ticket as it was seen: refused if its body or requirements have changed since'),
+  next: z.boolean().default(false),
+  skills: common.Skills.default([]),
+  queues: Queues.default([]).describe(
+    "Where to look for the next one, in order of preference; empty: in the ticket's queue",
+  ),
+});
+export const DecideAnswer = common.answer('DecideAnswer', {
+  ticket: Ticket,
+  next: common.orNull(HandedTicket),
+  synced: common.Whole.openapi({ description: 'How many others of its subject were decided with it' }),
+});
 
 export const TicketContext = z
   .object({
@@ -157,19 +147,19 @@ export const TicketContext = z
   })
   .openapi('TicketContext', { description: 'Of the thousand latest other tickets of the subject' });
 
-export const Renew = z.strictObject({ token: common.Token }).openapi('Renew');
-export const Release = z
-  .strictObject({
-    token: common.Token.optional().describe('Left out: a supervisor or an administrator takes the ticket away'),
-    delaySeconds: common.Seconds.default(0),
-    reason: common.Text.optional(),
-    skip: z.boolean().default(false),
-  })
-  .openapi('Release');
-export const Transfer = z
-  .strictObject({ queue: Name, token: common.Token.optional(), reason: common.Text.optional() })
-  .openapi('Transfer');
-export const Resolve = z.strictObject({ decision: common.Json, reason: common.Reason }).openapi('Resolve');
+export const Renew = common.request('Renew', { token: common.Token });
+export const Release = common.request('Release', {
+  token: common.Token.optional().describe('Left out: a supervisor or an administrator takes the ticket away'),
+  delaySeconds: common.Seconds.default(0),
+  reason: common.Text.optional(),
+  skip: z.boolean().default(false),
+});
+export const Transfer = common.request('Transfer', {
+  queue: Name,
+  token: common.Token.optional(),
+  reason: common.Text.optional(),
+});
+export const Resolve = common.request('Resolve', { decision: common.Json, reason: common.Reason });
 const DryRun = z.boolean().default(false);
 const OpenState = z.enum(['delayed', 'waiting', 'held']);
 /** Open tickets of a subject, in one queue or in all. */
@@ -193,10 +183,12 @@ export const ResolveMany = z
   })
   .refine((b) => b.filter !== undefined || !b.dryRun, { message: 'belongs to filter', path: ['dryRun'] })
   .openapi('ResolveMany', common.oneOf('items', 'filter'));
-export const InvalidateSubject = z
-  .strictObject({ filter: SubjectFilter, reason: common.Reason, dryRun: DryRun })
-  .openapi('InvalidateSubject');
-export const Invalidate = z.strictObject({ reason: common.Reason }).openapi('Invalidate');
+export const InvalidateSubject = common.request('InvalidateSubject', {
+  filter: SubjectFilter,
+  reason: common.Reason,
+  dryRun: DryRun,
+});
+export const Invalidate = common.request('Invalidate', { reason: common.Reason });
 
 const BulkFilter = z.strictObject({
   state: OpenState.optional(),
@@ -229,36 +221,38 @@ export const PatchTicket = z
   .refine((b) => Object.keys(b).length > 0, 'change at least one field')
   .openapi('PatchTicket', { minProperties: 1 });
 
-export const Explain = z
-  .strictObject({ reviewer: Name.optional(), skills: common.Skills.default([]), ticket: AnyId.optional() })
-  .openapi('Explain');
-export const Offer = z
-  .object({
-    offered: z.boolean(),
-    why: z.array(z.string()).openapi({ description: 'Everything that keeps it from them' }),
-    ahead: z.number().int().openapi({ description: 'How many go to them before it, up to 1,000' }),
-  })
-  .openapi('Offer');
+export const Explain = common.request('Explain', {
+  reviewer: Name.optional(),
+  skills: common.Skills.default([]),
+  ticket: AnyId.optional(),
+});
+export const Offer = common.answer('Offer', {
+  offered: z.boolean(),
+  why: z.array(z.string()).openapi({ description: 'Everything that keeps it from them' }),
+  ahead: z.number().int().openapi({ description: 'How many go to them before it, up to 1,000' }),
+});
 export const ExplainAnswer = z.union([z.object({ reasons: Reasons }), Offer]).openapi('ExplainAnswer');
 
-export const AddNote = z.strictObject({ text: common.Reason, reviewer: Name.optional() }).openapi('AddNote');
+export const AddNote = common.request('AddNote', { text: common.Reason, reviewer: Name.optional() });
 export const Note = z
   .object({ seq: z.number().int(), by: z.string(), at: z.string(), text: z.string() })
   .openapi('Note', { description: 'A text that a person leaves on a ticket for those who see it next' });
 
-export const TicketEvent = z
-  .object({ seq: z.number().int(), type: z.string(), actor: z.string(), at: z.string(), data: common.Json })
-  .openapi('TicketEvent');
+export const TicketEvent = common.answer('TicketEvent', {
+  seq: z.number().int(),
+  type: z.string(),
+  actor: z.string(),
+  at: z.string(),
+  data: common.Json,
+});
 
-export const TicketWorkflow = z
-  .object({
-    workflowId: z.string(),
-    runId: z.string().nullable(),
-    status: z.string(),
-    snapshot: z
-      .object({ version: z.number().int(), state: z.string(), wakeAt: z.string().nullable() })
-      .loose()
-      .nullable(),
-    uiUrl: z.string().nullable(),
-  })
-  .openapi('TicketWorkflow');
+export const TicketWorkflow = common.answer('TicketWorkflow', {
+  workflowId: z.string(),
+  runId: z.string().nullable(),
+  status: z.string(),
+  snapshot: z
+    .object({ version: z.number().int(), state: z.string(), wakeAt: z.string().nullable() })
+    .loose()
+    .nullable(),
+  uiUrl: z.string().nullable(),
+});

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { ShownSigned } from '../../contract/callbacks.ts';
-import { counts, Deleted, orNull, Page, pageOf } from '../../contract/common.ts';
+import { answer, counts, Deleted, orNull, Page, pageOf } from '../../contract/common.ts';
 import { JOB_STATES, Schedule, ScheduleSettings, Topic, TopicSettings } from '../../contract/jobs.ts';
 import { AnyName, Name } from '../../contract/names.ts';
 import type { QueueRow, ScheduleRow } from '../../db/statements.ts';
@@ -17,18 +17,19 @@ import { deleted, endpoint, ok } from '../endpoint.ts';
 import { knownTopic, topicByName } from '../resources.ts';
 import { listed, page, viewOf } from '../views.ts';
 
-const ShownPush = z.object({ ...ShownSigned.shape, concurrency: z.number().int() }).openapi('ShownPush');
-const ShownTopic = z
-  .object({ name: z.string(), ...TopicSettings.shape, push: orNull(ShownPush), createdAt: z.string() })
-  .openapi('Topic');
+const ShownPush = answer('ShownPush', { ...ShownSigned.shape, concurrency: z.number().int() });
+const ShownTopic = answer('Topic', {
+  name: z.string(),
+  ...TopicSettings.shape,
+  push: orNull(ShownPush),
+  createdAt: z.string(),
+});
 
-const TopicStats = z
-  .object({
-    ...counts(...JOB_STATES, 'total'),
-    oldestReadySeconds: z.number().nullable(),
-    ...counts('popsPerMinute', 'timeouts'),
-  })
-  .openapi('TopicStats');
+const TopicStats = answer('TopicStats', {
+  ...counts(...JOB_STATES, 'total'),
+  oldestReadySeconds: z.number().nullable(),
+  ...counts('popsPerMinute', 'timeouts'),
+});
 
 const fields = viewOf(ShownTopic);
 const view = (api: Api, topic: QueueRow, caller: Caller) => ({
