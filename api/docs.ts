@@ -4,21 +4,13 @@ import { dirname, join } from 'node:path';
 import { PROBLEM_HELP } from '../contract/problem-help.ts';
 import { PROBLEMS, type ProblemCode } from '../contract/problems.ts';
 import type { ApiContext } from './endpoint.ts';
+import { escaped, htmlPage } from './html.ts';
 
 const ASSETS: Record<string, string> = {
   'swagger-ui.css': 'text/css',
   'swagger-ui-bundle.js': 'text/javascript',
   'favicon-32x32.png': 'image/png',
 };
-
-/** A page of HTML. */
-export const htmlPage = (title: string, body: string, head = '') => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>${head}
-${body}
-</html>`;
 
 const DOCS = htmlPage(
   'Docket API',
@@ -53,10 +45,6 @@ export function pages(): Record<string, Page> {
     ...Object.fromEntries(Object.entries(ASSETS).map(asset)),
   };
 }
-
-/** Escapes text for HTML, between tags or in an attribute. */
-export const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 const html = (markdown: string) => escaped(markdown).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 

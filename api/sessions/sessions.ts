@@ -9,8 +9,8 @@ import * as sessions from '../../services/access/sessions.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, SESSION_COOKIE } from '../auth.ts';
-import { escaped, htmlPage } from '../docs.ts';
 import { type ApiContext, answer, endpoint, ok } from '../endpoint.ts';
+import { escaped, htmlPage } from '../html.ts';
 import { isOwnPage } from '../origins.ts';
 
 const isHttps = (url: string | undefined) => url?.startsWith('https:') ?? false;
