@@ -5,7 +5,7 @@ import type { DeliveryRow as Delivery } from '../db/statements.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import * as deliveries from '../services/deliveries/deliveries.ts';
 import type { Outgoing } from '../services/deliveries/outcomes.ts';
-import { refusedCallback } from '../services/shared/callbacks.ts';
+import { refusedCallback } from '../services/shared/checks.ts';
 import type { Context } from '../services/shared/context.ts';
 import { Hosts, type Lane, later, type Slot } from './hosts.ts';
 import { type Answer, post } from './webhook.ts';

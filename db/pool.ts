@@ -226,7 +226,7 @@ async function onceMore<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** The row of a statement that always returns one. */
-export function only<T>([row]: T[]): T {
+export function only<T>([row]: (T | undefined)[]): T {
   if (row === undefined) throw new Error('a statement that returns one row has returned none');
   return row;
 }

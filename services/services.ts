@@ -1,7 +1,10 @@
+import { kindOf } from '../domain/kinds.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import * as courts from './cases/courts.ts';
 import * as invitations from './cases/invitations.ts';
 import * as invariants from './doctor/invariants.ts';
 import * as samples from './figures/samples.ts';
+import * as queues from './items/queues.ts';
 import * as rules from './items/rules.ts';
 import { restartStuck } from './reviews/stuck.ts';
 import type { Context, ServiceConfig } from './shared/context.ts';
@@ -10,7 +13,6 @@ import * as suggestions from './tickets/suggestions.ts';
 import * as erasures from './upkeep/erasures.ts';
 import * as reconciler from './upkeep/reconciler.ts';
 import * as retention from './upkeep/retention.ts';
-import { applySettings } from './upkeep/settings.ts';
 
 /** What looks at the changes of each commit of this process. */
 const FOLLOWERS = [rules.follow, invitations.follow, suggestions.follow];
@@ -30,6 +32,12 @@ const CHORES = [
 ];
 /** What goes on by itself. */
 const WORKING = [reconciler, reconciler.passes, invitations, erasures, retention];
+
+/** Applies settings that changed to open items, where the call that changed them could not finish. */
+async function applySettings(ctx: Context): Promise<void> {
+  for (const { kind, name } of await ctx.db.run('take_refresh'))
+    await (kindOf(kind).court ? courts.refresh(ctx, name) : queues.refresh(ctx, kind, name));
+}
 
 /** Makes the context of a process, before its runtime is started. */
 export function createContext(runtime: Runtime, config: ServiceConfig): Context {

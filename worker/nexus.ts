@@ -12,7 +12,7 @@ import * as cases from '../services/cases/cases.ts';
 import * as courts from '../services/cases/courts.ts';
 import * as waits from '../services/deliveries/waits.ts';
 import * as jobs from '../services/jobs/jobs.ts';
-import { checkCallback } from '../services/shared/callbacks.ts';
+import { checkCallback } from '../services/shared/checks.ts';
 import type { Context } from '../services/shared/context.ts';
 import { Problem, problemFrom } from '../services/shared/problems.ts';
 import { contentHash } from '../services/shared/tokens.ts';

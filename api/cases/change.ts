@@ -4,7 +4,7 @@ import { BatchResults } from '../../contract/tickets.ts';
 import { caseView } from '../../domain/cases.ts';
 import * as cases from '../../services/cases/cases.ts';
 import * as courts from '../../services/cases/courts.ts';
-import { checkCallback } from '../../services/shared/callbacks.ts';
+import { checkCallback } from '../../services/shared/checks.ts';
 import { newId } from '../../services/shared/tokens.ts';
 import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';

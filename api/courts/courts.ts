@@ -6,7 +6,7 @@ import { fleissKappa, krippendorffAlpha, type TallyCount } from '../../domain/ag
 import * as courts from '../../services/cases/courts.ts';
 import * as gold from '../../services/cases/gold.ts';
 import * as jurors from '../../services/cases/jurors.ts';
-import { checkCallback } from '../../services/shared/callbacks.ts';
+import { checkCallback } from '../../services/shared/checks.ts';
 import { checkEntry } from '../../services/shared/problems.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';

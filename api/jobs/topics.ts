@@ -8,7 +8,7 @@ import { coreState } from '../../domain/items.ts';
 import * as queues from '../../services/items/queues.ts';
 import * as schedules from '../../services/jobs/schedules.ts';
 import * as topics from '../../services/jobs/topics.ts';
-import { checkCallback } from '../../services/shared/callbacks.ts';
+import { checkCallback } from '../../services/shared/checks.ts';
 import type { Context } from '../../services/shared/context.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';

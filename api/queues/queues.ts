@@ -5,7 +5,7 @@ import { NO_MODELS } from '../../contract/suggestions.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { queueStatsView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
-import { checkCallback } from '../../services/shared/callbacks.ts';
+import { checkCallback } from '../../services/shared/checks.ts';
 import type { Api } from '../api.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { shownCallback } from '../deliveries.ts';

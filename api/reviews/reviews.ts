@@ -5,7 +5,7 @@ import type { ReviewRow as Row } from '../../db/statements.ts';
 import { PAGE_BYTES } from '../../domain/pages.ts';
 import { recordAfter, reviewView } from '../../domain/reviews.ts';
 import * as reviews from '../../services/reviews/reviews.ts';
-import { checkCallback } from '../../services/shared/callbacks.ts';
+import { checkCallback } from '../../services/shared/checks.ts';
 import type { Context } from '../../services/shared/context.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';

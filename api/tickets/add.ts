@@ -1,7 +1,7 @@
 import { BatchResults, NewTicket, NewTickets, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
-import { checkCallback } from '../../services/shared/callbacks.ts';
+import { checkCallback } from '../../services/shared/checks.ts';
 import { Problem } from '../../services/shared/problems.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { entryOfBatch, wantedId } from '../adding.ts';

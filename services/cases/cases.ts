@@ -5,8 +5,8 @@ import { caseView, claimReasons, jurorView, type Looks, type Sight } from '../..
 import { verdictOf } from '../../domain/courts.ts';
 import * as items from '../items/items.ts';
 import { BY_ID, shareRows } from '../shared/batching.ts';
+import { checkAnswer } from '../shared/checks.ts';
 import { type Context, perContext } from '../shared/context.ts';
-import { checkAnswer } from '../shared/looks.ts';
 import { addOnce, found, invalid, Problem } from '../shared/problems.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases, movedCases, type NewCase } from './adding.ts';

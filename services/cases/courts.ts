@@ -13,9 +13,9 @@ import {
   verdictOf,
 } from '../../domain/courts.ts';
 import { batchesOf, pagesOf } from '../shared/batching.ts';
+import { checkZone } from '../shared/checks.ts';
 import type { Context } from '../shared/context.ts';
 import { found, invalid, Problem } from '../shared/problems.ts';
-import { checkZone } from '../shared/zones.ts';
 import { movedCases } from './adding.ts';
 import * as invitations from './invitations.ts';
 

@@ -1,11 +1,11 @@
 import type { CaseItem } from '../../contract/items.ts';
 import { columnsOf, only, type Queryable, type RowOf } from '../../db/pool.ts';
-import { type Claimed, claimReasons, type Rejection } from '../../domain/cases.ts';
+import { claimReasons, type Rejection } from '../../domain/cases.ts';
 import { verdictOf, withVote } from '../../domain/courts.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import type { Hold } from '../items/items.ts';
-import { share, sharePerGroup } from '../shared/batching.ts';
+import { share, sharePerGroup, shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { invalid, Problem } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
@@ -35,7 +35,7 @@ export async function claim(ctx: Context, name: string, juror: string, signal: G
   const token = newToken();
   // all candidates are locked by other claims; waiting for them could deadlock
   const claimed = await whileBusy(
-    () => claimShared(ctx)(court, { juror, token }),
+    async () => only([await claimShared(ctx)(court, { juror, token })]),
     ({ outcome }) => outcome === 'busy',
     CLAIM_RETRIES,
   );
@@ -102,21 +102,17 @@ const claimShared = perContext((ctx) => sharePerGroup((court) => claimsOf(ctx, c
 
 /** Claims in a court; concurrent ones share a statement. */
 const claimsOf = ({ db }: Context, court: string) =>
-  share<{ juror: string; token: string }, Claimed & { item: CaseItem | undefined }>(
-    async (claims) => {
+  shareRows(
+    async (claims: { juror: string; token: string }[]) => {
       const read = readOnce();
       const moved = (rows: RowOf<'claim_cases'>[]) =>
         read.moved(rows.flatMap(({ outcome, id }) => (outcome === 'held' || outcome === null ? [id] : [])));
       const wanted = columnsOf(claims, { jurors: 'juror', tokens: 'token' });
       const rows = await db.move('claim_cases', { court, ...wanted }, { moved });
-      const answers = new Map(rows.flatMap((row) => (row.outcome === null ? [] : [[row.juror, row]])));
-      return claims.map(({ juror }) => {
-        const answer = answers.get(juror);
-        if (!answer) throw new Error(`no answer for ${juror}`);
-        return { ...answer, item: read.items().find(({ id }) => id === answer.id) };
-      });
+      const answers = rows.filter((row) => row.outcome !== null);
+      return answers.map((answer) => ({ ...answer, item: read.items().find(({ id }) => id === answer.id) }));
     },
-    { keys: ({ juror }) => [juror], max: MOST_TOGETHER },
+    { call: ({ juror }) => juror, row: ({ juror }) => juror, keys: ({ juror }) => [juror], max: MOST_TOGETHER },
   );
 
 interface Vote extends Hold {

@@ -1,5 +1,5 @@
 import { KINDS } from '../../contract/kinds.ts';
-import { only, type Queryable } from '../../db/pool.ts';
+import { columnsOf, only, type Queryable } from '../../db/pool.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { transitionsOf } from '../../domain/lifecycle.ts';
 import { type Context, perContext } from '../shared/context.ts';
@@ -19,14 +19,8 @@ export interface Invariant {
   look(on: Queryable, lines: Lines): Promise<Found[]>;
 }
 
-const transitions = KINDS.flatMap((kind) =>
-  transitionsOf(kind).map(({ event, to }) => ({ kind, event, state: to as string })),
-);
-const LIFECYCLE = {
-  kinds: transitions.map((t) => t.kind),
-  events: transitions.map((t) => t.event),
-  states: transitions.map((t) => t.state),
-};
+const TRANSITIONS = KINDS.flatMap((kind) => transitionsOf(kind).map(({ event, to }) => ({ kind, event, state: to })));
+const LIFECYCLE = columnsOf(TRANSITIONS, { kinds: 'kind', events: 'event', states: 'state' });
 const EXCLUSIVE = KINDS.filter((kind) => kindOf(kind).leased === 'one');
 const REPORT = 'report it if only Docket writes to this database';
 

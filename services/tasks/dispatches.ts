@@ -3,7 +3,7 @@ import type { Completed, Completion, Pull, Pulled } from '../../db/tasks.ts';
 import { stateWord } from '../../domain/items.ts';
 import { personOfUid } from '../../domain/tasks.ts';
 import type { Gone } from '../../runtime/waiting.ts';
-import { share } from '../shared/batching.ts';
+import { shareRows } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/context.ts';
 import { found, Problem } from '../shared/problems.ts';
 import { whileBusy } from '../shared/retry.ts';
@@ -38,25 +38,21 @@ interface DispatchLogFilter {
   after: { micros: number; itemId: string; seq: number } | undefined;
 }
 
+const moved = <T extends { outcome: string }>(rows: T[]) => rows.filter(isMoved);
+
 const pullShared = perContext(({ db }) =>
-  share<Pull, Pulled>(
-    async (pulls) => {
-      const rows = await db.move('next_tasks', { pulls }, { moved: (all) => all.filter(isMoved) });
-      const answers = new Map(rows.flatMap((row) => (row.outcome === 'advanced' ? [] : [[row.person, row]])));
-      return pulls.map((pull) => answerOf(answers, pull.person));
-    },
-    { keys: (pull) => [pull.person], max: MOST_TOGETHER },
-  ),
+  shareRows(async (pulls: Pull[]) => (await db.move('next_tasks', { pulls }, { moved })).filter(isAnswer), {
+    call: ({ person }) => person,
+    row: ({ person }) => person,
+    keys: ({ person }) => [person],
+    max: MOST_TOGETHER,
+  }),
 );
 
 const completeShared = perContext(({ db }) =>
-  share<Completion, Completed>(
-    async (completions) => {
-      const rows = await db.move('complete_tasks', { completions }, { moved: (all) => all.filter(isMoved) });
-      const answers = new Map(rows.flatMap((row) => (row.outcome === 'advanced' ? [] : [[row.token, row]])));
-      return completions.map((completion) => answerOf(answers, completion.token));
-    },
-    { keys: (completion) => [completion.token], max: MOST_TOGETHER },
+  shareRows(
+    async (completions: Completion[]) => (await db.move('complete_tasks', { completions }, { moved })).filter(isAnswer),
+    { call: ({ token }) => token, row: ({ token }) => token, keys: ({ token }) => [token], max: MOST_TOGETHER },
   ),
 );
 
@@ -85,7 +81,7 @@ export async function pull(ctx: Context, { uid, exclude, waitSeconds: seconds, s
 
 async function pullOnce(ctx: Context, wanted: Pull): Promise<Found> {
   const found = await whileBusy(
-    () => pullShared(ctx)(wanted),
+    async () => only([await pullShared(ctx)(wanted)]),
     (one) => one.outcome === 'busy',
     PULL_RETRIES,
   );
@@ -128,7 +124,7 @@ export async function explain(ctx: Context, uid: string, id: string | undefined,
  */
 export async function complete(ctx: Context, uid: string, logId: string, result: unknown): Promise<Done> {
   const completion = { person: personOfUid(uid), token: logId, result, hash: contentHash(result) };
-  const done = await completeShared(ctx)(completion);
+  const done = only([await completeShared(ctx)(completion)]);
   if (done.outcome === 'completed') ctx.tracing?.saw('task', done.id);
   if (done.outcome === 'completed' || done.outcome === 'repeated') return done;
   throw rejection(done);
@@ -151,8 +147,7 @@ export async function pullAfter(ctx: Context, { outcome, token }: Done, request:
  */
 export async function release(ctx: Context, uid: string, logId: string | null, comment: string | null, actor: string) {
   const given = { person: personOfUid(uid), token: logId, comment, actor };
-  const rows = await ctx.db.move('release_task', given, { moved: (all) => all.filter(isMoved) });
-  const done = rows.find((row) => row.outcome !== 'advanced');
+  const done = (await ctx.db.move('release_task', given, { moved })).find(isAnswer);
   if (!done || done.outcome === 'stale') throw stale(done?.current ?? null);
   return { logId: done.log_id, releasedAt: done.released_at.toISOString() };
 }
@@ -172,11 +167,9 @@ const isMoved = <T extends { outcome: string }>(
 ): row is Extract<T, { outcome: 'dispatched' | 'completed' | 'released' | 'advanced' }> =>
   ['dispatched', 'completed', 'released', 'advanced'].includes(row.outcome);
 
-function answerOf<A>(answers: Map<string, A>, key: string): A {
-  const answer = answers.get(key);
-  if (!answer) throw new Error(`no answer for ${key}`);
-  return answer;
-}
+/** Not an occurrence that time changed before the calls were answered. */
+const isAnswer = <T extends { outcome: string }>(row: T): row is Exclude<T, { outcome: 'advanced' }> =>
+  row.outcome !== 'advanced';
 
 function rejection(done: Extract<Completed, { outcome: 'settled' | 'stale' }>): Problem {
   if (done.outcome === 'settled') {

@@ -5,8 +5,8 @@ import { fitTicket, formQueueOf } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import * as rules from '../items/rules.ts';
+import { checkAnswer } from '../shared/checks.ts';
 import type { Context } from '../shared/context.ts';
-import { checkAnswer } from '../shared/looks.ts';
 import { Problem } from '../shared/problems.ts';
 
 interface Asked {
