@@ -1,4 +1,5 @@
 import type { Item, ShownTicket } from '../contract/items.ts';
+import type { SavedFilter } from '../contract/lists.ts';
 import type { CoreState, Kind } from '../contract/snapshot.ts';
 import { columnsOf, type Mover, type Queryable } from './pool.ts';
 
@@ -115,21 +116,8 @@ interface Position {
 export const listItems = (lists: Queryable, kind: Kind, { before, ...filter }: ItemFilter, limit: number) =>
   lists.run('list_items', { kind, ...filter, beforeCreatedAt: before?.time, beforeSeq: before?.seq, limit });
 
-/** What `list_items` has no index for. */
-export interface Walked {
-  subject?: string;
-  category?: string;
-  decidedBy?: string;
-  decidedAfter?: string;
-  decidedBefore?: string;
-  verdict?: string;
-  automation?: 'none' | 'partial' | 'full';
-  /** Words of bodies, as a search engine takes them. */
-  text?: string;
-  overturned?: 'true' | 'false';
-  /** Without tickets that have an open look. */
-  unseen?: boolean;
-}
+/** What `list_items` has no index for; `unseen`: without tickets that have an open look. */
+export type Walked = Omit<SavedFilter, keyof ItemFilter | 'reviewer'> & { unseen?: boolean | undefined };
 
 /**
  * A page of tickets, newest first.

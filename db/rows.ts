@@ -34,6 +34,17 @@ const readAnyTexts = pg.types.getTypeParser(TEXTS, 'text') as (text: string) => 
 /** Most of an item's lists are empty. */
 const readTexts = (text: string): string[] => (text === '{}' ? [] : readAnyTexts(text));
 
+type Snake<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Snake<Tail>}`
+  : S;
+const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Fields by the names of their columns: `votesToWin` is `votes_to_win`. */
+export const asColumns = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [snake(name), value])) as {
+    [K in keyof T as Snake<K & string>]: T[K];
+  };
+
 type MakeRow = (values: unknown[]) => object;
 const makers = new Map<string, { columns: string[]; make: MakeRow }>();
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CourtSettings } from '../../contract/courts.ts';
 import { type Db, type Mover, only, type Queryable, type RowOf } from '../../db/pool.ts';
+import { asColumns } from '../../db/rows.ts';
 import type { CourtRow } from '../../db/statements.ts';
 import {
   ADMITS,
@@ -137,36 +138,24 @@ async function checkSettings(ctx: Context, name: string, settings: CourtSettings
 }
 
 /** The columns of a court with these settings. */
-function rowOf(s: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
-  const eligibility = eligibilityOf(s.strategy.admit, s);
+function rowOf(settings: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
+  const { strategy, window, assign, lateVotes, leaseSeconds, deadlineSeconds, callback, ...own } = settings;
+  const eligibility = eligibilityOf(strategy.admit, settings);
   return {
-    options: s.options,
-    votes_to_win: s.votesToWin,
-    panel: s.panel,
-    margin: s.margin,
-    probability: s.probability,
-    max_votes: s.maxVotes,
-    by_records: decidingBy(s.strategy.decide).byRecords ?? false,
-    overbook: s.overbook,
-    window_cases: s.window?.cases ?? null,
-    window_seconds: s.window?.seconds ?? null,
-    votes_per_day: s.votesPerDay,
-    mode: s.mode,
-    assign_jurors: s.assign?.jurors ?? null,
-    answer_seconds: s.assign?.answerSeconds ?? null,
-    invites_per_day: s.assign?.perJurorPerDay ?? null,
-    invites_open: s.assign?.perJuror ?? 1,
-    record_late: s.lateVotes === 'record',
-    quality: s.quality,
-    fallback: s.fallback,
-    gold_share: s.goldShare,
-    ...s.strategy,
-    random_start: orderOf(s.strategy.pick).randomStart,
+    ...asColumns(own),
+    ...strategy,
+    by_records: decidingBy(strategy.decide).byRecords ?? false,
+    window_cases: window?.cases ?? null,
+    window_seconds: window?.seconds ?? null,
+    assign_jurors: assign?.jurors ?? null,
+    answer_seconds: assign?.answerSeconds ?? null,
+    invites_per_day: assign?.perJurorPerDay ?? null,
+    invites_open: assign?.perJuror ?? 1,
+    record_late: lateVotes === 'record',
+    random_start: orderOf(strategy.pick).randomStart,
     bar_agreement: eligibility.agreement,
     bar_after: eligibility.after,
     bar_newcomers: eligibility.newcomers,
-    invitation_callback: s.invitationCallback,
-    timezone: s.timezone,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Change, Item } from '../../contract/items.ts';
 import type { NewTask, Task } from '../../contract/tasks.ts';
 import { type Mover, only, type RowOf } from '../../db/pool.ts';
+import { asColumns } from '../../db/rows.ts';
 import type { TaskRow } from '../../db/statements.ts';
 import { PAGE_BYTES } from '../../domain/pages.ts';
 import { retentionOf } from '../../domain/retention.ts';
@@ -170,16 +171,11 @@ async function checked(ctx: Context, id: string, fields: TaskFields, version?: n
       errors: errors.slice(0, 50),
     });
   }
+  const { startTime, endTime } = fields;
   return {
-    ...{ id, type: fields.type, executor: fields.executor, queue: queueOfExecutor(fields.executor) },
+    ...{ ...asColumns(fields), id, queue: queueOfExecutor(fields.executor), template_version: template.version },
     // cut off to milliseconds, which is the precision of an occurrence's id
-    ...{ start_time: new Date(fields.startTime), end_time: fields.endTime === null ? null : new Date(fields.endTime) },
-    ...{ every_minutes: fields.everyMinutes, daily_time: fields.dailyTime, every_days: fields.everyDays },
-    ...{ timezone: fields.timezone, template_id: fields.templateId, params: fields.params },
-    template_version: template.version,
-    ...{ dispatch_times: fields.dispatchTimes, dispatch: fields.dispatch, catch_up: fields.catchUp },
-    ...{ lookback_seconds: fields.lookbackSeconds, max_lookback_seconds: fields.maxLookbackSeconds },
-    answer_seconds: fields.answerSeconds,
+    ...{ start_time: new Date(startTime), end_time: endTime === null ? null : new Date(endTime) },
     callback: secrets.seal(fields.callback),
   };
 }
