@@ -158,21 +158,16 @@ end $$;
 create or replace function any_juror(c court, f case_file, p_skipped text[], p_from double precision) returns text
 language plpgsql set enable_sort = off
 set enable_hashjoin = off set enable_mergejoin = off set enable_material = off as $$
-declare
-  v_id text;
 begin
-  for n in 1 .. 2 loop
-    select j.id into v_id from (
-      select id, person, dice from juror
-       where court = c.name and list = c.list and eligible and invite
-         and dice >= case n when 1 then p_from else 0 end and dice < case n when 1 then 1 else p_from end
-       order by dice limit 1000) j
-     where live_holds(c, array[j.person]) < c.invites_open
-       and invitable(c, f, p_skipped, j.id, j.person)
-     order by j.dice limit 1;
-    exit when v_id is not null;
-  end loop;
-  return v_id;
+  return (
+    select n.id from (values (p_from, 1), (0, p_from)) as r (low, high) cross join lateral (
+      select j.id from (
+        select id, person, dice from juror
+         where court = c.name and list = c.list and eligible and invite and dice >= r.low and dice < r.high
+         order by dice limit 1000) j
+       where live_holds(c, array[j.person]) < c.invites_open and invitable(c, f, p_skipped, j.id, j.person)
+       order by j.dice limit 1) n
+     limit 1);
 end $$;
 
 -- Newcomers who may be invited, from a random start of the list on.
@@ -180,12 +175,10 @@ create or replace function some_newcomers(c court, p_from double precision, p_li
 language plpgsql stable set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   return array(
-    select j.person from (
-      (select id, person from juror
-        where court = c.name and list = c.list and eligible and invite and dice >= p_from order by dice limit 100)
-      union all
-      (select id, person from juror
-        where court = c.name and list = c.list and eligible and invite and dice < p_from order by dice limit 100)) j
+    select j.person from (values (p_from, 1), (0, p_from)) as r (low, high) cross join lateral (
+      select id, person from juror
+       where court = c.name and list = c.list and eligible and invite and dice >= r.low and dice < r.high
+       order by dice limit 100) j
      where live_holds(c, array[j.person]) < c.invites_open
        and (juror_seen(c, j.id, j.person)).newcomer
      limit p_limit);
