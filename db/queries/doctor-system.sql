@@ -73,13 +73,13 @@ select coalesce(d.host, d.url) as "id!", count(*)::integer as "n!",
 
 -- name: dead_letters
 -- What nothing happens to any more unless someone wants it, by queue: of the tally.
-select s.kind || '/' || s.queue as "id!", sum(s.n)::bigint as n,
+select s.kind || '/' || s.queue as "id!", sum(s.n)::bigint as "n!",
        string_agg(s.n || case s.what when 'buried' then ' buried' when 'dead' then ' dead' else ' undelivered' end,
                   ', ' order by s.what) as says
   from (
     select case when t.kind = 'delivery' then t.queue else t.kind end as kind,
            case when t.kind = 'delivery' then '' else t.queue end as queue,
-           t.what, sum(t.n)::bigint as "n!"
+           t.what, sum(t.n)::bigint as n
       from tally t
      where t.what in ('buried', 'dead', 'delivery_failed')
         or t.kind = 'delivery' and t.queue = 'review' and t.what = 'failed'

@@ -1,7 +1,6 @@
 -- What needs a workflow, and of which workflows nothing needs (services/doctor/workflows.ts).
 
 -- name: driven_part
--- not null: kind, id
 -- Of the :limit items after (:afterKind, :afterId) in the order of the primary key, those that need a workflow: they
 -- have a due time, a pending outcome or missing jurors. `wanted` is null in the row that says how far was read. Reading
 -- a million items takes some seconds, a part at a time.
@@ -9,7 +8,7 @@ with part as materialized (
   select kind, id, delivery_pending or lacks_jurors or ended_at is null and wake_at is not null as wanted from item
    where (kind, id) > (:afterKind::text, :afterId::text) order by kind, id limit :limit
 )
-select kind, id, wanted from part where wanted
+select kind as "kind!", id as "id!", wanted from part where wanted
 union all
 (select kind, id, null from part order by kind desc, id desc limit 1);
 

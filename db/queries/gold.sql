@@ -24,16 +24,16 @@ on conflict (queue, id) do update
                          else clock_timestamp() end;
 
 -- name: list_gold
--- not null: judged, right, skipped, disputed
 -- bytes: body, answer
-select g.*, n.* from gold g cross join lateral gold_counts(g) n
+select g.*, n.judged as "judged!", n."right" as "right!", n.skipped as "skipped!", n.disputed as "disputed!"
+  from gold g cross join lateral gold_counts(g) n
  where g.queue = :queue and g.seq > :after::bigint order by g.seq limit :limit;
 
 -- name: dispute_ticket :moves :unseen
 select * from dispute_ticket(:id, :person, :reason);
 
 -- name: retired_gold
--- not null: judged, right, disputed
 -- Gold that is retired or disputed.
-select g.id, n.judged, n."right", n.disputed from gold g cross join lateral gold_counts(g) n
+select g.id, n.judged as "judged!", n."right" as "right!", n.disputed as "disputed!"
+  from gold g cross join lateral gold_counts(g) n
  where g.queue = :queue and (g.retired or n.disputed > 0) order by g.seq;

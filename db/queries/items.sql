@@ -244,10 +244,9 @@ select seq, type, actor, at, data from event
  where kind = :kind and item_id = :id and seq > :after::bigint order by seq limit :limit;
 
 -- name: filter_items
--- not null: id, at, seq
 -- One batch of a bulk invalidation: items of one state in the order of creation, after (:afterAt, :afterSeq). Held
 -- items have an index of their own and are few.
-select id, created_at::text as at, seq from (
+select id as "id!", created_at::text as "at!", seq as "seq!" from (
   (select id, created_at, seq from item
     where kind = :kind and queue = :queue and state = :state and state <> 'held' and look is null
       and (created_at, seq) > (:afterAt::timestamptz, :afterSeq::bigint)

@@ -59,7 +59,6 @@ update queue set refresh_taken_at = clock_timestamp()
 returning kind, name;
 
 -- name: refresh_items :moves :unseen
--- not null: created_at, seq, due, ruled
 -- One batch of a queue's open items, recomputed after its settings changed: rank, deadline and wake time;
 -- steps already reached apply again as `greatest(current, step)`. Walks in the order of creation from
 -- (:afterCreatedAt, :afterSeq). The answer is the last row of the batch, with the ids for which something is due
@@ -102,9 +101,9 @@ with batch as materialized (
   select f.kind, f.id from refreshed f join item i on i.kind = f.kind and i.id = f.id and i.version <> f.version
   on conflict (kind, item_id) do update set at = excluded.at
 )
-select created_at::text as created_at, seq,
-       array(select id from refreshed where wake_at <= (select clock_timestamp())) as due,
-       array(select id from recomputed where ruled) as ruled
+select created_at::text as "created_at!", seq as "seq!",
+       array(select id from refreshed where wake_at <= (select clock_timestamp())) as "due!",
+       array(select id from recomputed where ruled) as "ruled!"
   from batch order by batch.created_at desc, batch.seq desc limit 1;
 
 -- name: refresh_done
@@ -116,18 +115,18 @@ update queue set refresh_pending = false, refresh_taken_at = null
 returning name;
 
 -- name: queue_stats
--- not null: name, counts, claims_per_minute, has_gold
 -- A row for each name. Exact as of one snapshot: sums of the tally, not counts over the items.
-select q.name,
+select q.name as "name!",
   (select coalesce(json_object_agg(what, n), '{}') from (
-     select what, sum(n) as n from tally where kind = :kind and queue = q.name group by what) t) as counts,
+     select what, sum(n) as n from tally where kind = :kind and queue = q.name group by what) t) as "counts!",
   (select extract(epoch from clock_timestamp() - min(first_available_at))::double precision
      from item where kind = :kind and queue = q.name and state = 'ready'
       and not is_gold(look)) as oldest_waiting_seconds,
   (select coalesce(sum(n), 0)::integer from tally
     where kind = :kind and queue = q.name and what = 'held'
-      and at > (select clock_timestamp()) - interval '1 minute') as claims_per_minute,
-  exists (select from gold_copy) or exists (select from gold g where :kind = 'ticket' and g.queue = q.name) as has_gold
+      and at > (select clock_timestamp()) - interval '1 minute') as "claims_per_minute!",
+  exists (select from gold_copy)
+    or exists (select from gold g where :kind = 'ticket' and g.queue = q.name) as "has_gold!"
   from unnest(:names::text[]) q(name);
 
 -- name: own_gold
@@ -154,11 +153,9 @@ select (select json_object_agg(s.what, s.n) from (
          where type = 'claimed' and at > clock_timestamp() - interval '1 minute') as "claims_per_minute!";
 
 -- name: claim_reasons
--- not null: queue, delayed, held, excluded, skills, skipped, paused, max_held, not_registered, away, quota, exposure
--- not null: for_another
 -- Why a claim of these queues came back empty: a row for each, each cause counted up to 1,000 (S0.5, explain).
 with me as materialized (select *, away_names() as aways from register_of(:person))
-select a.queue, r.* from me cross join unnest(:queues::text[]) as a (queue) cross join lateral (
+select a.queue as "queue!", r.* from me cross join unnest(:queues::text[]) as a (queue) cross join lateral (
   with q as (select * from queue where kind = :kind and name = a.queue),
   mine as (
     select count(*)::integer as n from item
@@ -187,21 +184,22 @@ select a.queue, r.* from me cross join unnest(:queues::text[]) as a (queue) cros
     (select count(*) from (
        select 1 from item where kind = :kind and queue = a.queue and state = 'delayed' union all
        select 1 from own where state = 'delayed' limit 1000) s)::integer
-      as delayed,
+      as "delayed!",
     (select count(*) from (select 1 from item where kind = :kind and queue = a.queue and state = 'held'
-                              and holder <> :person and not is_gold(look) limit 1000) s)::integer as held,
-    (select count(*) from waiting where me.names && exclude)::integer as excluded,
+                              and holder <> :person and not is_gold(look) limit 1000) s)::integer as "held!",
+    (select count(*) from waiting where me.names && exclude)::integer as "excluded!",
     (select count(*) from waiting
       where not requires <@ case when me.registered and (select registered from q) then me.skills
-                                 else :skills::text[] end)::integer as skills,
-    (select count(*) from waiting, q where q.registered and not me.registered)::integer as not_registered,
-    (select count(*) from waiting where me.away_until is not null)::integer as away,
-    (select count(*) from waiting where spent)::integer as quota,
-    (select count(*) from waiting where exposed)::integer as exposure,
-    (select count(*) from not_mine)::integer as for_another,
-    (select count(*) from waiting where me.names && skipped)::integer as skipped,
-    coalesce((select case when q.paused then (select count(*) from waiting) else 0 end from q), 0)::integer as paused,
-    coalesce((select case when mine.n >= q.max_held then mine.n else 0 end from q, mine), 0)::integer as max_held,
+                                 else :skills::text[] end)::integer as "skills!",
+    (select count(*) from waiting, q where q.registered and not me.registered)::integer as "not_registered!",
+    (select count(*) from waiting where me.away_until is not null)::integer as "away!",
+    (select count(*) from waiting where spent)::integer as "quota!",
+    (select count(*) from waiting where exposed)::integer as "exposure!",
+    (select count(*) from not_mine)::integer as "for_another!",
+    (select count(*) from waiting where me.names && skipped)::integer as "skipped!",
+    coalesce((select case when q.paused then (select count(*) from waiting) else 0 end from q), 0)::integer
+      as "paused!",
+    coalesce((select case when mine.n >= q.max_held then mine.n else 0 end from q, mine), 0)::integer as "max_held!",
     extract(epoch from least(
       (select min(available_at) from item where kind = :kind and queue = a.queue and state = 'delayed'),
       (select min(available_at) from own where state = 'delayed'),

@@ -1,18 +1,17 @@
 -- What retention finds, and what the archive keeps of it (services/upkeep/retention.ts, db/functions/retention.sql).
 
 -- name: finished_queues
--- not null: kind, queue, state
 -- The next :limit queues of these kinds with a final state in which they have items, in their order.
-select kind, queue, what as state from tally
+select kind as "kind!", queue as "queue!", what as "state!" from tally
  where kind = any (:kinds::text[]) and what in ('settled', 'invalidated', 'expired', 'dead')
    and (kind, queue, what) > (:afterKind::text, :afterQueue::text, :afterState::text)
  group by kind, queue, what having sum(n) > 0 order by kind, queue, what limit :limit::bigint;
 
 -- name: finished_items
--- not null: id, at, seq, done
 -- The next :limit items of a queue in one final state that were created before a time, in the order of creation, after
 -- (:afterAt, :afterSeq). `done`: it also ended before that time, and has no work left.
-select i.id, i.created_at::text as at, i.seq, coalesce(i.ended_at < c.at and is_done(i, c.upto), false) as done
+select i.id, i.created_at::text as "at!", i.seq,
+       coalesce(i.ended_at < c.at and is_done(i, c.upto), false) as "done!"
   from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at,
                published_to() as upto) c
  cross join lateral (
@@ -23,18 +22,16 @@ select i.id, i.created_at::text as at, i.seq, coalesce(i.ended_at < c.at and is_
  order by i.created_at, i.seq;
 
 -- name: finished_reviews
--- not null: id, seq, done
 -- The next :limit reviews by number that were created before a time; `done`: it has not changed since then.
-select r.id, r.seq, coalesce(r.updated_at < c.at and is_quiet(r), false) as done
+select r.id, r.seq, coalesce(r.updated_at < c.at and is_quiet(r), false) as "done!"
   from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at) c
  cross join lateral (select * from review where seq > :after::bigint order by seq limit :limit::bigint) r
  where r.created_at < c.at
  order by r.seq;
 
 -- name: finished_tasks
--- not null: id, at, seq, done
 -- The next :limit tasks by start that started before a time; `done`: it has no occurrence left, now or in the future.
-select t.id, t.start_time::text as at, t.seq, is_over(t, c.at) as done
+select t.id, t.start_time::text as "at!", t.seq, is_over(t, c.at) as "done!"
   from (select clock_timestamp() - make_interval(secs => :days * 86400::double precision) as at) c
  cross join lateral (
    select * from task where (start_time, seq) > (:afterAt::timestamptz, :afterSeq::bigint) and start_time < c.at
@@ -80,7 +77,6 @@ select forget_reviews(:ids, :seqs?::integer[]) as "n!";
 select forget_tasks(:ids, :seqs?::integer[]) as "n!";
 
 -- name: archived_items
--- not null: id, seq, line
 -- bytes: line
 -- Each as a line for the archive, in the words of the API: no tokens, secrets or hashes.
 select i.id, i.event_seq as seq, json_build_object(
@@ -96,25 +92,23 @@ select i.id, i.event_seq as seq, json_build_object(
                                  'at', iso_time(v.at), 'counted', v.counted) order by v.seq)
                                from vote v where v.case_id = f.id), '[]'))
                     from case_file f where i.kind = 'case' and f.id = i.id),
-         'events', archived_events(i.kind, i.id), 'deliveries', archived_deliveries(i.kind, i.id))::text as line
+         'events', archived_events(i.kind, i.id), 'deliveries', archived_deliveries(i.kind, i.id))::text as "line!"
   from item i where i.kind = :kind and i.id = any (:ids) order by i.seq;
 
 -- name: archived_reviews
--- not null: id, seq, line
 -- bytes: line
 select r.id, r.log_seq as seq, json_build_object(
          'kind', 'review', 'id', r.id, 'record', r.record, 'body', r.body, 'version', r.version,
          'createdAt', iso_time(r.created_at), 'updatedAt', iso_time(r.updated_at),
-         'events', archived_events('review', r.id), 'deliveries', archived_deliveries('review', r.id))::text as line
+         'events', archived_events('review', r.id), 'deliveries', archived_deliveries('review', r.id))::text as "line!"
   from review r where r.id = any (:ids) order by r.seq;
 
 -- name: archived_tasks
--- not null: id, seq, line
 -- bytes: line
 select t.id, t.revision as seq, json_build_object(
          'kind', 'rotation', 'id', t.id, 'type', t.type, 'executor', t.executor, 'startTime', iso_time(t.start_time),
          'everyMinutes', t.every_minutes, 'dailyTime', t.daily_time, 'everyDays', t.every_days, 'timezone', t.timezone,
          'templateId', t.template_id, 'params', t.params, 'dispatchTimes', t.dispatch_times, 'dispatch', t.dispatch,
          'createdAt', iso_time(t.created_at), 'updatedAt', iso_time(t.updated_at),
-         'events', archived_events('rotation', t.id))::text as line
+         'events', archived_events('rotation', t.id))::text as "line!"
   from task t where t.id = any (:ids) order by t.seq;

@@ -20,21 +20,20 @@ select * from reviewer where :before?::bigint is null or seq < :before order by 
 delete from reviewer where name = :name returning name;
 
 -- name: ticket_causes
--- not null: name, excluded, skipped, lacks_skills, max_held, not_registered, away, quota, exposure, for_another
 -- What keeps each of these persons, or of the whole register, from a ticket.
-select r.name, r.names && i.exclude or l.is_look and r.names && i.skipped as excluded,
-       not l.is_look and r.names && i.skipped as skipped,
+select r.name as "name!", r.names && i.exclude or l.is_look and r.names && i.skipped as "excluded!",
+       not l.is_look and r.names && i.skipped as "skipped!",
        not i.requires <@ case when r.registered and q.registered or :persons?::text[] is null then r.skills
-                              else :skills::text[] end as lacks_skills,
+                              else :skills::text[] end as "lacks_skills!",
        q.max_held <= (
          select count(*) from item o where o.kind = i.kind and o.queue = i.queue and o.state = 'held'
-            and o.holder = r.name and o.expires_at > clock_timestamp()) as max_held,
-       q.paused, q.registered and not r.registered as not_registered, r.away_until is not null as away,
-       r.spent is true and not h.handed as quota,
-       i.category is not null and i.category = any (r."full") and not h.handed as exposure,
+            and o.holder = r.name and o.expires_at > clock_timestamp()) as "max_held!",
+       q.paused, q.registered and not r.registered as "not_registered!", r.away_until is not null as "away!",
+       r.spent is true and not h.handed as "quota!",
+       i.category is not null and i.category = any (r."full") and not h.handed as "exposure!",
        i.for_person is not null
          and not is_for(i.for_person, i.for_until, i.exclude || i.skipped, r.names, (select away_names()))
-         as for_another
+         as "for_another!"
   from item i
   join queue q on q.kind = i.kind and q.name = i.queue
  cross join unnest(coalesce(:persons?, array(select name from reviewer order by seq desc))) with ordinality p (name, no)

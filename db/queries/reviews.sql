@@ -26,16 +26,15 @@ select * from review where id = :id;
 select * from review where :before?::bigint is null or seq < :before? order by seq desc limit :limit;
 
 -- name: review_stores
--- not null: record, version, index, base, in_step
 -- The three stores in one statement, so as of one moment.
-select r.record, r.version,
+select r.record as "record!", r.version as "version!",
        jsonb_build_object('id', b.review_id, 'status', b.status, 'pictures', b.pictures, 'replies', b.replies,
-         'version', b.version, 'updatedAt', iso_time(b.updated_at)) as base,
+         'version', b.version, 'updatedAt', iso_time(b.updated_at)) as "base!",
        (select coalesce(jsonb_agg(jsonb_build_object('kind', x.kind, 'targetId', nullif(x.target_id, ''),
                  'position', x.position,
                  'status', x.status, 'auditTime', audit_text(x.audit_time)) order by x.kind desc, x.position), '[]')
-          from review_index x where x.review_id = r.id and x.removed_at is null) as index,
-       record_of_index(r.id) = r.record and b = base_of(r) as in_step
+          from review_index x where x.review_id = r.id and x.removed_at is null) as "index!",
+       record_of_index(r.id) = r.record and b = base_of(r) as "in_step!"
   from review r left join review_base b on b.review_id = r.id
  where r.id = :id;
 

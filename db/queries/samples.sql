@@ -7,13 +7,12 @@ select sample_queues(:limit) as "n!";
 -- Counts of a queue (:queue empty: of all queues of the kind) at the end of each step, and before the first: each is
 -- the newest row that is not younger, so a step costs one index probe. One row more than :limit + 1 means that there
 -- are more steps.
--- not null: since, until, step, n, known
 with t as (
-  select s.since, s.until,
+  select s.since as "since!", s.until as "until!",
          coalesce(:step?::double precision,
-           greatest(60, ceil(extract(epoch from s.until - s.since) / 288 / 60) * 60)::double precision) as step
+           greatest(60, ceil(extract(epoch from s.until - s.since) / 288 / 60) * 60)::double precision) as "step!"
     from time_range(:from?, :to?) s)
-select t.since, t.until, t.step, g.n, b.end >= (select began_at from sample_state) as known, s.*
+select t.since, t.until, t.step, g.n as "n!", b.end >= (select began_at from sample_state) as "known!", s.*
   from t
  cross join lateral generate_series(
    0, greatest(-1, least(:limit + 1, ceil(extract(epoch from t.until - t.since) / t.step)))::integer) as g (n)
@@ -28,8 +27,7 @@ select t.since, t.until, t.step, g.n, b.end >= (select began_at from sample_stat
 -- name: reviewer_figures
 -- Results of reviewers' leases, by the newest :lines events of all kinds in that time; `covered`: since when, null:
 -- all. A lease belongs to the holder named by the line that granted it. :queue? and :person?: of these only.
--- not null: since, until, decisions, skips, releases, expiries
-with t as materialized (select * from time_range(:from?, :to?)),
+with t as materialized (select since as "since!", until as "until!" from time_range(:from?, :to?)),
 line as materialized (
   select e.* from t cross join lateral events_between(t.since, t.until, :lines) e
 ), ended as (
@@ -44,20 +42,19 @@ line as materialized (
 select t.since, t.until,
        case when (select count(*) from line) = :lines then (select min(at) from line) end as covered, p.*
   from t left join lateral (
-    select person, count(*) filter (where type = 'decided' and actor = person)::integer as decisions,
+    select person, count(*) filter (where type = 'decided' and actor = person)::integer as "decisions!",
            percentile_cont(0.5) within group (order by extract(epoch from held))
              filter (where type = 'decided' and actor = person)
              as median_seconds,
-           count(*) filter (where type = 'skipped')::integer as skips,
-           count(*) filter (where type = 'released' and actor = person)::integer as releases,
-           count(*) filter (where lease_end(type, actor, person) = 'expired')::integer as expiries
+           count(*) filter (where type = 'skipped')::integer as "skips!",
+           count(*) filter (where type = 'released' and actor = person)::integer as "releases!",
+           count(*) filter (where lease_end(type, actor, person) = 'expired')::integer as "expiries!"
       from ended group by person order by 2 desc, 1 limit :limit) p on true;
 
 -- name: juror_figures
 -- Results of a court's jurors: its newest :lines votes in that time, and as many wasted votes. `judged` leaves out
 -- gold: it counts votes on decided cases.
--- not null: since, until, votes, wasted, judged, agreed, gold_judged, gold_agreed
-with t as materialized (select * from time_range(:from?, :to?)),
+with t as materialized (select since as "since!", until as "until!" from time_range(:from?, :to?)),
 cast_votes as materialized (
   select v.* from t cross join lateral (
     select * from vote where court = :court and at >= t.since and at < t.until order by at desc limit :lines) v
@@ -78,20 +75,19 @@ select t.since, t.until,
                 case when (select count(*) from refused) = :lines then (select min(refused_at) from refused) end)
          as covered, p.*
   from t left join lateral (
-    select person, count(*) filter (where counted and not gold)::integer as votes, sum(wasted)::integer as wasted,
+    select person, count(*) filter (where counted and not gold)::integer as "votes!", sum(wasted)::integer as "wasted!",
            percentile_cont(0.5) within group (order by seconds) as median_seconds,
-           count(agreed) filter (where not gold)::integer as judged,
-           count(*) filter (where agreed and not gold)::integer as agreed,
-           count(*) filter (where gold)::integer as gold_judged,
-           count(*) filter (where agreed and gold)::integer as gold_agreed
+           count(agreed) filter (where not gold)::integer as "judged!",
+           count(*) filter (where agreed and not gold)::integer as "agreed!",
+           count(*) filter (where gold)::integer as "gold_judged!",
+           count(*) filter (where agreed and gold)::integer as "gold_agreed!"
       from judged where :person?::text is null or person = :person
      group by person order by 2 desc, 1 limit :limit) p on true;
 
 -- name: handout_lateness
 -- The time from an item's availability to its first claim, by the newest :lines events in that time: counts between the
 -- bounds, one more than there are bounds.
--- not null: since, until, counts, n
-with t as materialized (select * from time_range(:from?, :to?)),
+with t as materialized (select since as "since!", until as "until!" from time_range(:from?, :to?)),
 line as materialized (
   select e.* from t cross join lateral events_between(t.since, t.until, :lines) e
 ), late as materialized (
@@ -105,8 +101,8 @@ line as materialized (
 )
 select t.since, t.until, case when (select count(*) from line) = :lines then (select min(at) from line) end as covered,
        array(select (select count(*) from late where width_bucket(seconds, :bounds::double precision[]) = b.n)::integer
-               from generate_series(0, cardinality(:bounds::double precision[])) as b (n) order by b.n) as counts,
-       (select count(*)::integer from late) as n,
+               from generate_series(0, cardinality(:bounds::double precision[])) as b (n) order by b.n) as "counts!",
+       (select count(*)::integer from late) as "n!",
        (select percentile_cont(0.5) within group (order by seconds) from late) as p50,
        (select percentile_cont(0.99) within group (order by seconds) from late) as p99,
        (select max(seconds) from late) as max
@@ -115,8 +111,7 @@ select t.since, t.until, case when (select count(*) from line) = :lines then (se
 -- name: service_figures
 -- The time from the first availability of a queue's tickets that were decided in that time to their first and last
 -- hand-out and to the decision: of all (`hour` null), then by the hour of the decision. Gold does not count.
--- not null: since, until, tickets, kept, overdue
-with t as materialized (select * from time_range(:from?, :to?)),
+with t as materialized (select since as "since!", until as "until!" from time_range(:from?, :to?)),
 decided as materialized (
   select i.ended_at, extract(epoch from i.ended_at - i.first_available_at) as decided,
          extract(epoch from c.first - i.first_available_at) as first_claim,
@@ -127,22 +122,21 @@ decided as materialized (
      select min(at) as first, max(at) as last from event g
       where g.kind = i.kind and g.item_id = i.id and g.token is not null and g.type <> 'refused') c
 ), figures as (
-  select date_trunc('hour', ended_at, 'UTC') as hour, count(*)::integer as tickets,
-         count(*) filter (where decided <= :target?::double precision)::integer as kept,
+  select date_trunc('hour', ended_at, 'UTC') as hour, count(*)::integer as "tickets!",
+         count(*) filter (where decided <= :target?::double precision)::integer as "kept!",
          percentile_cont(array[0.5, 0.95, 0.99]) within group (order by first_claim) as first_claim,
          percentile_cont(array[0.5, 0.95, 0.99]) within group (order by last_claim) as last_claim,
          percentile_cont(array[0.5, 0.95, 0.99]) within group (order by decided) as decided
     from decided group by grouping sets ((), (1))
 )
-select t.since, t.until, overdue_tickets(:queue, :target) as overdue, f.*
+select t.since, t.until, overdue_tickets(:queue, :target) as "overdue!", f.*
   from t cross join figures f order by f.hour nulls first;
 
 -- name: quality
 -- Of each person and model who decided tickets of a queue by a lease in that time: what second looks found, and how
 -- often each pair of decisions, theirs and that of the look, came together. A ticket's look is the first that
 -- overturned it, else the first that upheld it. Gold counts by itself.
--- not null: since, until, decided, looked, overturned, pairs, gold_judged, gold_right, gold_skipped
-with t as materialized (select * from time_range(:from?, :to?)),
+with t as materialized (select since as "since!", until as "until!" from time_range(:from?, :to?)),
 made as materialized (
   select i.id, i.ended_by as person, i.result, l.id as look, l.outcome, extract(epoch from i.ended_at - g.at) as seconds
     from t join item i on i.ended_at >= t.since and i.ended_at < t.until
@@ -163,11 +157,11 @@ made as materialized (
 )
 select t.since, t.until, p.*,
        (select coalesce(json_agg(json_build_array(r.theirs, r.other, r.n)), '[]')
-          from pair r where r.person = p.person) as pairs
+          from pair r where r.person = p.person) as "pairs!"
   from t left join (
-    select person, coalesce(m.decided, 0) as decided, coalesce(m.looked, 0) as looked,
-           coalesce(m.overturned, 0) as overturned, m.median_seconds, coalesce(g.judged, 0) as gold_judged,
-           coalesce(g."right", 0) as gold_right, coalesce(g.skipped, 0) as gold_skipped
+    select person, coalesce(m.decided, 0) as "decided!", coalesce(m.looked, 0) as "looked!",
+           coalesce(m.overturned, 0) as "overturned!", m.median_seconds, coalesce(g.judged, 0) as "gold_judged!",
+           coalesce(g."right", 0) as "gold_right!", coalesce(g.skipped, 0) as "gold_skipped!"
       from (select person, count(*)::integer as decided, count(look)::integer as looked,
                    count(*) filter (where outcome = 'overturned')::integer as overturned,
                    percentile_cont(0.5) within group (order by seconds) as median_seconds

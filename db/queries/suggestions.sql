@@ -72,11 +72,9 @@ select id, model, decision, confidence, reasons from best;
 select * from unsuggested(:queue, :model, :limit);
 
 -- name: suggestion_figures
--- not null: since, until, decided, suggested, shown, automated, judged, agreed, looked, overturned, bins
--- not null: agreements
 -- Figures of each model and mode over the newest :lines decided tickets of a queue that were added in that time; one
 -- row without a model where nothing was suggested. A model's own decision is judged by a second look only.
-with t as materialized (select * from time_range(:from?, :to?)),
+with t as materialized (select since as "since!", until as "until!" from time_range(:from?, :to?)),
 listed as materialized (
   select i.* from t cross join lateral (
     select id, created_at, result, ended_by, settled_token, automation, erased, look from item
@@ -101,21 +99,22 @@ listed as materialized (
 )
 select t.since, t.until,
        case when (select count(*) from listed) = :lines then (select min(created_at) from listed) end as covered,
-       (select count(*) from ticket)::integer as decided, m.*
+       (select count(*) from ticket)::integer as "decided!", m.*
   from t left join lateral (
-    select f.model, f.mode, count(*)::integer as suggested, count(*) filter (where shown)::integer as shown,
-           count(*) filter (where automated)::integer as automated, count(is_right)::integer as judged,
-           count(*) filter (where is_right)::integer as agreed,
-           count(*) filter (where looked)::integer as looked, count(*) filter (where overturned)::integer as overturned,
+    select f.model, f.mode, count(*)::integer as "suggested!", count(*) filter (where shown)::integer as "shown!",
+           count(*) filter (where automated)::integer as "automated!", count(is_right)::integer as "judged!",
+           count(*) filter (where is_right)::integer as "agreed!",
+           count(*) filter (where looked)::integer as "looked!",
+           count(*) filter (where overturned)::integer as "overturned!",
            (select json_agg(json_build_object('suggested', b.n, 'judged', b.judged, 'right', b.correct) order by bin)
               from (select g.bin, count(o.bin) as n, count(o.is_right) as judged,
                            count(*) filter (where o.is_right) as correct
                       from generate_series(0, 9) as g (bin)
                       left join found o on o.bin = g.bin and o.model = f.model and o.mode = f.mode
-                     group by 1) b) as bins,
+                     group by 1) b) as "bins!",
            (select coalesce(json_agg(json_build_object('decision', a.decision, 'judged', a.judged, 'right', a.correct)
                                      order by a.judged desc, a.decision), '[]')
               from (select o.decision, count(*) as judged, count(*) filter (where o.is_right) as correct from found o
                      where o.model = f.model and o.mode = f.mode and o.is_right is not null
-                     group by 1 order by 2 desc, 1 limit 50) a) as agreements
+                     group by 1 order by 2 desc, 1 limit 50) a) as "agreements!"
       from found f group by f.model, f.mode order by 3 desc, 1, 2 limit 200) m on true;

@@ -92,14 +92,13 @@ select t.* from (
 select exists (select from task_group where id = :id) as "known!";
 
 -- name: task_occurrences
--- not null: at, made, dispatch_times, live, completed, returned
 -- A task's occurrences from :from until before :to, the first :limit, those made with what has become of them. One that
 -- retention clears after :keptDays? is not shown as if it were to come.
-select s.at, s.at <= t.made_until as made, i.state, i.capacity, t.dispatch_times,
+select s.at, s.at <= t.made_until as "made!", i.state, i.capacity, t.dispatch_times as "dispatch_times!",
        (select count(*)::integer from lease l
-         where l.kind = 'task' and l.item_id = i.id and l.ended_at is null) as live,
+         where l.kind = 'task' and l.item_id = i.id and l.ended_at is null) as "live!",
        (select count(*)::integer from lease l
-         where l.kind = 'task' and l.item_id = i.id and l.why = 'settled') as completed,
+         where l.kind = 'task' and l.item_id = i.id and l.why = 'settled') as "completed!",
        i.capacity > 0 and t.dispatch = 'each-once' and exists (
          select from lease l where l.kind = 'task' and l.item_id = i.id and l.why in ('released', 'revoked'))
          and not exists (
@@ -107,14 +106,14 @@ select s.at, s.at <= t.made_until as made, i.state, i.capacity, t.dispatch_times
              select person from member where i.queue like 'gid%' and group_id = substr(i.queue, 5)
              union all select substr(i.queue, 5) where i.queue like 'uid%') p
             where not exists (
-              select from lease l where l.kind = 'task' and l.item_id = i.id and l.slot = p.person)) as returned
+              select from lease l where l.kind = 'task' and l.item_id = i.id and l.slot = p.person)) as "returned!"
   from task t
  cross join lateral (
    select case when :keptDays?::double precision is not null
                then least(t.made_until, clock_timestamp() - make_interval(secs => 86400 * :keptDays)) end as since) kept
  cross join lateral (
    select at from task_times(t, greatest(:from::timestamptz - interval '1 microsecond', kept.since),
-                             :to::timestamptz - interval '1 microsecond', :limit) as at
+                             :to::timestamptz - interval '1 microsecond', :limit) as "at!"
     where t.state = 'active'
    union
    -- what was made before its task changed

@@ -43,8 +43,8 @@ export const { look, stop } = background(clearDue, 'retention failed, trying aga
 /**
  * Clears all items that are due, in small transactions with pauses. An item that cannot be cleared is logged and skipped.
  * @param goesOn asked after each batch
- * @returns the number of items, reviews and tasks that were cleared
  * @param signal ends pauses
+ * @returns the number of items, reviews and tasks that were cleared
  * @throws Error where the archive cannot be written; items that were cleared before stay cleared
  */
 export async function clear(ctx: Context, goesOn = () => true, signal?: AbortSignal): Promise<number> {
