@@ -14,6 +14,13 @@ import { asked, type Check, type Examined, type Found } from './checks.ts';
 const WORKFLOW = 1;
 const ACTIVITY = 2;
 
+/** What happens where a setting is off. */
+const RISKS = [
+  ['fsync', 'a crash of the machine destroys the database'],
+  ['full_page_writes', 'a crash of the machine destroys pages'],
+  ['synchronous_commit', 'a crash loses what was answered as done'],
+] as const;
+
 /** Checks the schema as a whole; where it is wrong, no other check can be made. */
 export const SCHEMA_CHECK: Check = {
   name: 'schema',
@@ -48,21 +55,12 @@ export const DATABASE_CHECKS: readonly Check[] = [
     advice: 'Change this in postgresql.conf and reload or restart PostgreSQL.',
     async look({ db }) {
       const f = only(await db.run('server_facts'));
-      const found: Found[] = [];
-      const want = (right: boolean, id: string, is: string, why: string) => {
-        if (!right) found.push({ id, says: `is ${is}: ${why}` });
-      };
-      want(f.fsync === 'on', 'fsync', f.fsync, 'a crash of the machine destroys the database');
-      want(
-        f.full_page_writes === 'on',
-        'full_page_writes',
-        f.full_page_writes,
-        'a crash of the machine destroys pages',
-      );
-      const { synchronous_commit: commit } = f;
-      want(commit !== 'off', 'synchronous_commit', commit, 'a crash loses what was answered as done');
-      for (const { name, value, wanted } of await wrongSettings(db.pool))
-        want(false, name, value, `Docket relies on ${wanted}`);
+      const found: Found[] = RISKS.filter(([name]) => f[name] === 'off').map(([id, why]) => ({
+        id,
+        says: `is off: ${why}`,
+      }));
+      for (const { name: id, value, wanted } of await wrongSettings(db.pool))
+        found.push({ id, says: `is ${value}: Docket relies on ${wanted}` });
       return found;
     },
   },

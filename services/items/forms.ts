@@ -87,6 +87,10 @@ export async function checkDecision(
   );
 }
 
+/** Whether a decision fits a form. @throws Problem `rate_limited` */
+export const fits = async (ctx: Context, queue: Checked, form: object, decision: unknown): Promise<boolean> =>
+  (await misfitsOf(ctx, ownerOf(queue), form, decision)).length === 0;
+
 async function misfitsOf({ schemas }: Context, owner: string, form: object, decision: unknown) {
   try {
     return (await schemas.check(owner, [form], [decision]))[0]?.[0] ?? [];

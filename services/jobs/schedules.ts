@@ -100,10 +100,7 @@ export async function plansOf({ client }: Context, rows: ScheduleRow[]): Promise
   };
   const ids = rows.map(({ topic, name }) => scheduleId(topic, name));
   const looking = client.withDeadline(Date.now() + LOOK_MS, () => inBatches(ids, MOST_TOGETHER, look));
-  const isKnown = await looking.then(
-    () => true,
-    () => false,
-  );
+  const isKnown = await looking.then(() => true).catch(() => false);
   return (row) => {
     const id = scheduleId(row.topic, row.name);
     // its query does not find this sign; what it does not find else has just been made

@@ -126,28 +126,21 @@ export async function receive(ctx: Context, callback: NewCallback, seconds: numb
 
 /** The same for several callbacks of one review: all of them are stored or none. */
 export const receiveAll = (ctx: Context, all: NewCallback[], seconds: number, signal: Gone) =>
-  received(
-    ctx,
-    all,
-    () => store(ctx, all, { whole: true }),
-    seconds,
-    signal,
-    (n) => `callbacks.${n}`,
-  );
+  received(ctx, all, () => store(ctx, all, { whole: true }), seconds, signal, 'callbacks');
 
-/** @param pathOf the path of a callback in the body */
+/** @param path of the callbacks in the body, where there are several */
 async function received(
   ctx: Context,
   all: NewCallback[],
   keep: () => Promise<Received[]>,
   seconds: number,
   signal: Gone,
-  pathOf?: (n: number) => string,
+  path?: string,
 ) {
   // a retry, unlike a lock wait, holds neither a connection nor callbacks of other reviews
   const rows = await whileBusy(keep, (some) => some.some((one) => one.problem === 'busy'), LOCKED_RETRIES);
   rows.forEach(({ problem }, n) => {
-    if (problem !== null) throw rejection(problem, all[n] as NewCallback, pathOf?.(n));
+    if (problem !== null) throw rejection(problem, all[n] as NewCallback, path && `${path}.${n}`);
   });
   if (seconds === 0) return undefined;
   const review = all[0]?.review ?? '';

@@ -1,6 +1,6 @@
 import type { ShownTicket } from '../../contract/items.ts';
 import type { QueueRow } from '../../db/statements.ts';
-import { checkDecision, formQueueOf } from '../items/forms.ts';
+import { fits, formQueueOf } from '../items/forms.ts';
 import { type Context, perContext } from '../shared/context.ts';
 
 const MOST_LEASES = 20_000;
@@ -39,9 +39,6 @@ export async function expected(ctx: Context, token: string, decision: unknown): 
   const queue = settings.get(queues.get(token) ?? '');
   const syncs = queue?.sync === 'subject';
   if (!queue?.form) return { formVersion: null, syncs };
-  const fits = await checkDecision(ctx, queue, queue.form, decision).then(
-    () => true,
-    () => false,
-  );
-  return { formVersion: fits ? queue.settings_version : null, syncs };
+  const isFit = await fits(ctx, queue, queue.form, decision).catch(() => false);
+  return { formVersion: isFit ? queue.settings_version : null, syncs };
 }

@@ -31,14 +31,8 @@ export const ownDecision = (id: string) =>
  */
 export async function ask(ctx: Context, id: string, { cause, decision, ...how }: Asked, actor: string) {
   if (cause === 'overturn') await checkOverturn(ctx, id, decision);
-  const asked = {
-    kind: 'ticket',
-    id,
-    cause,
-    decision: cause === 'overturn' ? JSON.stringify(decision) : undefined,
-    ...how,
-    actor,
-  };
+  const given = cause === 'overturn' ? JSON.stringify(decision) : undefined;
+  const asked = { kind: 'ticket', id, cause, decision: given, ...how, actor };
   const ids = (rows: { original: string | null; look_id: string | null }[]) => ({
     kind: 'ticket' as const,
     ids: rows.flatMap(({ original, look_id }) => [look_id, original].filter((one) => one !== null)),

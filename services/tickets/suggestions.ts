@@ -5,7 +5,7 @@ import type { ParamsOf, RowOf } from '../../db/pool.ts';
 import type { QueueRow, SuggestionRow } from '../../db/statements.ts';
 import { isItem, isMarked } from '../../runtime/commits.ts';
 import type { Gone } from '../../runtime/waiting.ts';
-import { checkDecision, fitForm, fitTicket } from '../items/forms.ts';
+import { fitForm, fits, fitTicket } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { BY_ID, shareRows } from '../shared/batching.ts';
@@ -157,14 +157,12 @@ export async function shownFor(ctx: Context, shown: { id: string; queue: string 
 export function follow(ctx: Context, changes: Change[]): void {
   const rows = changes.filter(isItem).filter((row) => row.kind === 'ticket' && row.state === 'ready' && !isMarked(row));
   if (rows.length === 0) return;
-  modesOf(ctx)
-    .then((modes) =>
-      decide(
-        ctx,
-        rows.filter(({ queue }) => modes.get(queue) === 'auto').map(({ id }) => id),
-      ),
-    )
-    .catch(later(ctx));
+  const decideThese = async () => {
+    const modes = await modesOf(ctx);
+    const ids = rows.filter(({ queue }) => modes.get(queue) === 'auto').map(({ id }) => id);
+    await decide(ctx, ids);
+  };
+  decideThese().catch(later(ctx));
 }
 
 /** Does what a crash or a lost hint has left: a maintenance chore. */
@@ -177,11 +175,8 @@ export async function sweep(ctx: Context): Promise<void> {
 /** Lets suggestions decide what waits, in one queue or in all. */
 async function decideWaiting(ctx: Context, queue?: string): Promise<void> {
   for (let decided = 1; decided > 0; ) {
-    const rows = await ctx.db.run('suggested_tickets', { queue, limit: BATCH });
-    decided = await decide(
-      ctx,
-      rows.map(({ id }) => id),
-    );
+    const ids = (await ctx.db.run('suggested_tickets', { queue, limit: BATCH })).map(({ id }) => id);
+    decided = await decide(ctx, ids);
   }
 }
 
@@ -202,15 +197,9 @@ async function decide(ctx: Context, ids: string[]): Promise<number> {
 async function fitNow(ctx: Context, { form, ...row }: RowOf<'deciding_suggestions'>): Promise<boolean> {
   if (!form) return true;
   const { item_id: id, model, queue: name, settings_version } = row;
-  const fits = await checkDecision(ctx, { name, settings_version }, form, row.decision).then(
-    () => true,
-    (error) => {
-      if (error instanceof Problem && error.code === 'invalid_request') return false;
-      throw error;
-    },
-  );
-  await ctx.db.run('note_form', { id, model, formVersion: settings_version, fits });
-  return fits;
+  const isFit = await fits(ctx, { name, settings_version }, form, row.decision);
+  await ctx.db.run('note_form', { id, model, formVersion: settings_version, fits: isFit });
+  return isFit;
 }
 
 /** Figures of each model and mode over decided tickets of a queue. */
