@@ -27,15 +27,16 @@ function transitions(): string {
       const key = `${kind} ${from} ${to}`;
       if (from !== 'none') events.set(key, [...(events.get(key) ?? []), event]);
     }
-  const entries = [...events].map(([key, names]) => `"${key}": ${JSON.stringify(names).replaceAll(',', ', ')}`);
-  return entries.join(', ').replaceAll(/(.{1,110},) /g, '$1\n    ');
+  return wrapped([...events].map(([key, names]) => `"${key}": ${JSON.stringify(names).replaceAll(',', ', ')}`));
 }
 
+const wrapped = (entries: string[]) =>
+  (entries.join(', ').match(/.{1,110}(?:,(?= )|$)/g) ?? []).map((line) => line.trim()).join('\n    ');
+
 function kindsSql(): string {
-  const words = leasedByOne.map(([kind, { words }]) => {
+  const words = leasedByOne.flatMap(([kind, { words }]) => {
     const ends = Object.entries(words).filter(([state]) => isFinal(state as CoreState));
-    const cases = ends.map(([state, word]) => `when ${quoted(state)} then ${quoted(word)}`);
-    return `    when ${quoted(kind)} then case p_state\n      ${cases.join('\n      ')} end`;
+    return ends.map(([state, word]) => `"${kind} ${state}": "${word}"`);
   });
   const exhausted = all.flatMap(([kind, k]) =>
     k.exhausted ? [`when ${quoted(kind)} then ${quoted(k.exhausted)}`] : [],
@@ -52,41 +53,35 @@ function kindsSql(): string {
   return `${HEADER}
 
 -- The event with which a statement of the core ends an item: the word that its users know the state by.
-create or replace function end_event(p_kind text, p_state text) returns text language sql immutable parallel safe as $$
-  select case p_kind
-${words.join('\n')}
-  end
-$$;
+create or replace function end_event(p_kind text, p_state text) returns text language sql immutable parallel safe
+  return '{
+    ${wrapped(words)}
+  }'::jsonb ->> (p_kind || ' ' || p_state);
 
 -- Whether an item in this state may have this event, and then be in that state.
 create or replace function is_transition(p_kind text, p_was text, p_event text, p_is text) returns boolean
-language sql immutable parallel safe as $$
-  select coalesce('{
+language sql immutable parallel safe
+  return coalesce('{
     ${transitions()}
-  }'::jsonb -> (p_kind || ' ' || p_was || ' ' || p_is) ? p_event, false)
-$$;
+  }'::jsonb -> (p_kind || ' ' || p_was || ' ' || p_is) ? p_event, false);
 
 -- What becomes of an item whose last attempt ran out.
-create or replace function exhausted_state(p_kind text) returns text language sql immutable parallel safe as $$
-  select case p_kind ${exhausted.join(' ')} end
-$$;
+create or replace function exhausted_state(p_kind text) returns text language sql immutable parallel safe
+  return case p_kind ${exhausted.join(' ')} end;
 
 -- What becomes of an item whose deadline is over; null where the clock of its kind says so itself.
-create or replace function overdue_state(p_kind text) returns text language sql immutable parallel safe as $$
-  select case p_kind ${overdue.join(' ')} end
-$$;
+create or replace function overdue_state(p_kind text) returns text language sql immutable parallel safe
+  return case p_kind ${overdue.join(' ')} end;
 
 -- Whether items are handed out by their priority alone, the lowest number first.
-create or replace function ranks_by_number(p_kind text) returns boolean language sql immutable parallel safe as $$
-  select p_kind in (${byNumber.join(', ')})
-$$;
+create or replace function ranks_by_number(p_kind text) returns boolean language sql immutable parallel safe
+  return p_kind in (${byNumber.join(', ')});
 
 -- The function that does what time does to a kind.
-create or replace function clock_of(p_kind text) returns text language sql immutable parallel safe as $$
-  select case p_kind
+create or replace function clock_of(p_kind text) returns text language sql immutable parallel safe
+  return case p_kind
     ${clocks.join(' ')}
-    else '${COMMON}' end
-$$;
+    else '${COMMON}' end;
 
 -- What time does to items of all kinds.
 create or replace function advance(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
@@ -95,9 +90,8 @@ begin
 ${advance.join('\n')}
 end $$;
 
-create or replace function ids_of(p_kind text, p_kinds text[], p_ids text[]) returns text[] language sql immutable as $$
-  select array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind)
-$$;
+create or replace function ids_of(p_kind text, p_kinds text[], p_ids text[]) returns text[] language sql immutable
+  return array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind);
 `;
 }
 

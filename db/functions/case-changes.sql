@@ -6,9 +6,8 @@ create or replace function party_persons(c court, p_parties jsonb) returns text[
                  left join juror j on j.court = c.name and j.list = c.list and j.id = p ->> 'id')
 $$;
 
-create or replace function party_ids(p_parties jsonb) returns text[] language sql immutable as $$
-  select array(select p ->> 'id' from jsonb_array_elements(p_parties) p)
-$$;
+create or replace function party_ids(p_parties jsonb) returns text[] language sql immutable
+  return array(select p ->> 'id' from jsonb_array_elements(p_parties) p);
 
 -- Changes an open case, also while it is held. A holder who is a party now loses the hold; the others are notified.
 -- p_change  {body?, parties?, deadlineAt?}

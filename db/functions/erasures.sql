@@ -185,11 +185,10 @@ create or replace function erase_events(p_kind text, p_ids text[], p_limit integ
 $$;
 
 -- What is left of an event's data: whom a task was dispatched to, which is the client's history, too.
-create or replace function skeleton(p_data json) returns json language sql immutable as $$
-  select case when p_data ->> 'logId' is not null then json_strip_nulls(json_build_object(
+create or replace function skeleton(p_data json) returns json language sql immutable
+  return case when p_data ->> 'logId' is not null then json_strip_nulls(json_build_object(
            'logId', p_data ->> 'logId', 'person', p_data ->> 'person', 'uid', p_data ->> 'uid', 'reason',
-           case when p_data ->> 'reason' in ('revoked', 'released', 'expired') then p_data ->> 'reason' end)) end
-$$;
+           case when p_data ->> 'reason' in ('revoked', 'released', 'expired') then p_data ->> 'reason' end)) end;
 
 -- Whether a review or an item has been erased.
 create or replace function is_erased(p_kind text, p_id text) returns boolean language sql stable as $$

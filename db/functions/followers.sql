@@ -1,7 +1,6 @@
 -- Which part of the log an item or a review belongs to, of four (runtime/followers/shards.ts).
-create or replace function shard_of(p_kind text, p_id text) returns integer language sql immutable parallel safe as $$
-  select hashtext(p_kind || '/' || p_id) & 3
-$$;
+create or replace function shard_of(p_kind text, p_id text) returns integer language sql immutable parallel safe
+  return hashtext(p_kind || '/' || p_id) & 3;
 
 -- Whether something of an item is still to be published to its workflow: a mark, or a line of the log.
 create or replace function is_on_its_way(p_kind text, p_id text) returns boolean language sql stable as $$

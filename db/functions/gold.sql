@@ -1,15 +1,13 @@
 -- Gold tickets: each person is handed each of them at most once, as a copy that looks like the tickets around it. It is
 -- an item with `look = {"gold": …}`. It is its person's alone, so no claim finds it in the queue (head_of_queue).
 
-create or replace function is_gold(p_look jsonb) returns boolean language sql immutable parallel safe as $$
-  select coalesce(p_look ? 'gold', false)
-$$;
+create or replace function is_gold(p_look jsonb) returns boolean language sql immutable parallel safe
+  return coalesce(p_look ? 'gold', false);
 
 -- Whether a look was drawn of a decision of this person's. What they decide as gold is never drawn, so where there is
 -- gold no figure that they are shown may count it.
-create or replace function is_own_draw(p_look jsonb, p_names text[]) returns boolean language sql immutable as $$
-  select p_look ? 'drawn' and p_look -> 'deciders' ?| p_names
-$$;
+create or replace function is_own_draw(p_look jsonb, p_names text[]) returns boolean language sql immutable
+  return p_look ? 'drawn' and p_look -> 'deciders' ?| p_names;
 
 -- The tickets that are handed to these persons: those that were chosen for them, and gold, which goes before a ticket
 -- where its person may get more, or else takes its place. A copy that waits for its person goes by its rank. Where

@@ -3,23 +3,16 @@
 -- plain expression, so that PostgreSQL can inline it.
 
 -- The event with which a statement of the core ends an item: the word that its users know the state by.
-create or replace function end_event(p_kind text, p_state text) returns text language sql immutable parallel safe as $$
-  select case p_kind
-    when 'ticket' then case p_state
-      when 'settled' then 'decided'
-      when 'invalidated' then 'invalidated'
-      when 'expired' then 'expired'
-      when 'dead' then 'dead' end
-    when 'job' then case p_state
-      when 'settled' then 'finished'
-      when 'invalidated' then 'deleted' end
-  end
-$$;
+create or replace function end_event(p_kind text, p_state text) returns text language sql immutable parallel safe
+  return '{
+    "ticket settled": "decided", "ticket invalidated": "invalidated", "ticket expired": "expired",
+    "ticket dead": "dead", "job settled": "finished", "job invalidated": "deleted"
+  }'::jsonb ->> (p_kind || ' ' || p_state);
 
 -- Whether an item in this state may have this event, and then be in that state.
 create or replace function is_transition(p_kind text, p_was text, p_event text, p_is text) returns boolean
-language sql immutable parallel safe as $$
-  select coalesce('{
+language sql immutable parallel safe
+  return coalesce('{
     "ticket delayed ready": ["available"], "ticket delayed settled": ["decided", "synced"],
     "ticket delayed invalidated": ["invalidated", "transferred"], "ticket delayed expired": ["expired"],
     "ticket delayed delayed": ["transferred", "changed", "escalated", "overdue", "parked", "refused", "noted"],
@@ -27,14 +20,14 @@ language sql immutable parallel safe as $$
     "ticket ready invalidated": ["invalidated", "transferred"], "ticket ready expired": ["expired"],
     "ticket ready ready": ["transferred", "changed", "escalated", "overdue", "parked", "refused", "noted"],
     "ticket held ready": ["released", "skipped", "reclaimed", "transferred"], "ticket held delayed": ["released",
-    "skipped"], "ticket held invalidated": ["skipped", "transferred", "invalidated"], "ticket held dead": ["dead"],
-    "ticket held settled": ["decided", "synced"], "ticket held expired": ["expired"],
-    "ticket held held": ["changed", "escalated", "overdue", "parked", "refused", "noted"],
-    "ticket settled settled": ["delivered", "delivery_failed", "refused", "noted", "erased", "upheld",
-    "overturned", "look_ended", "disputed"], "ticket invalidated invalidated": ["delivered", "delivery_failed",
-    "refused", "noted", "erased"], "ticket expired expired": ["delivered", "delivery_failed", "refused", "noted",
-    "erased"], "ticket dead dead": ["delivered", "delivery_failed", "refused", "noted", "erased"],
-    "job delayed ready": ["available", "kicked"], "job delayed held": ["reserved"],
+    "skipped"], "ticket held invalidated": ["skipped", "transferred", "invalidated"],
+    "ticket held dead": ["dead"], "ticket held settled": ["decided", "synced"],
+    "ticket held expired": ["expired"], "ticket held held": ["changed", "escalated", "overdue", "parked",
+    "refused", "noted"], "ticket settled settled": ["delivered", "delivery_failed", "refused", "noted", "erased",
+    "upheld", "overturned", "look_ended", "disputed"], "ticket invalidated invalidated": ["delivered",
+    "delivery_failed", "refused", "noted", "erased"], "ticket expired expired": ["delivered", "delivery_failed",
+    "refused", "noted", "erased"], "ticket dead dead": ["delivered", "delivery_failed", "refused", "noted",
+    "erased"], "job delayed ready": ["available", "kicked"], "job delayed held": ["reserved"],
     "job delayed buried": ["buried"], "job delayed settled": ["finished"], "job delayed invalidated": ["deleted"],
     "job delayed delayed": ["parked", "refused"], "job ready held": ["reserved"], "job ready buried": ["buried"],
     "job ready settled": ["finished"], "job ready invalidated": ["deleted"], "job ready ready": ["refused"],
@@ -61,32 +54,26 @@ language sql immutable parallel safe as $$
     "task invalidated delayed": ["rescheduled"], "task invalidated invalidated": ["refused", "erased"],
     "rotation delayed expired": ["ended"], "rotation delayed invalidated": ["deleted"],
     "rotation delayed delayed": ["changed", "parked", "refused"], "rotation expired delayed": ["changed"],
-    "rotation expired expired": ["refused", "erased"], "rotation invalidated invalidated": ["refused",
-    "erased"]
-  }'::jsonb -> (p_kind || ' ' || p_was || ' ' || p_is) ? p_event, false)
-$$;
+    "rotation expired expired": ["refused", "erased"], "rotation invalidated invalidated": ["refused", "erased"]
+  }'::jsonb -> (p_kind || ' ' || p_was || ' ' || p_is) ? p_event, false);
 
 -- What becomes of an item whose last attempt ran out.
-create or replace function exhausted_state(p_kind text) returns text language sql immutable parallel safe as $$
-  select case p_kind when 'ticket' then 'dead' when 'job' then 'buried' end
-$$;
+create or replace function exhausted_state(p_kind text) returns text language sql immutable parallel safe
+  return case p_kind when 'ticket' then 'dead' when 'job' then 'buried' end;
 
 -- What becomes of an item whose deadline is over; null where the clock of its kind says so itself.
-create or replace function overdue_state(p_kind text) returns text language sql immutable parallel safe as $$
-  select case p_kind when 'ticket' then 'expired' when 'job' then 'invalidated' end
-$$;
+create or replace function overdue_state(p_kind text) returns text language sql immutable parallel safe
+  return case p_kind when 'ticket' then 'expired' when 'job' then 'invalidated' end;
 
 -- Whether items are handed out by their priority alone, the lowest number first.
-create or replace function ranks_by_number(p_kind text) returns boolean language sql immutable parallel safe as $$
-  select p_kind in ('job')
-$$;
+create or replace function ranks_by_number(p_kind text) returns boolean language sql immutable parallel safe
+  return p_kind in ('job');
 
 -- The function that does what time does to a kind.
-create or replace function clock_of(p_kind text) returns text language sql immutable parallel safe as $$
-  select case p_kind
+create or replace function clock_of(p_kind text) returns text language sql immutable parallel safe
+  return case p_kind
     when 'case' then 'advance_cases' when 'task' then 'advance_tasks' when 'rotation' then 'advance_rotations'
-    else 'advance_items' end
-$$;
+    else 'advance_items' end;
 
 -- What time does to items of all kinds.
 create or replace function advance(p_kinds text[], p_ids text[]) returns setof item language plpgsql as $$
@@ -103,6 +90,5 @@ begin
   end if;
 end $$;
 
-create or replace function ids_of(p_kind text, p_kinds text[], p_ids text[]) returns text[] language sql immutable as $$
-  select array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind)
-$$;
+create or replace function ids_of(p_kind text, p_kinds text[], p_ids text[]) returns text[] language sql immutable
+  return array(select p.id from unnest(p_kinds, p_ids) as p (kind, id) where p.kind = p_kind);

@@ -92,21 +92,19 @@ begin
   returning i.*;
 end $$;
 
-create or replace function token_hash(p_token text) returns bytea language sql stable parallel safe as $$
-  select sha256(convert_to(p_token, 'UTF8'))
-$$;
+create or replace function token_hash(p_token text) returns bytea language sql stable parallel safe
+  return sha256(convert_to(p_token, 'UTF8'));
 
 -- Why a lease ended, by the line that ended it.
 create or replace function lease_end(p_type text, p_actor text, p_holder text) returns text
-language sql immutable parallel safe as $$
-  select case
+language sql immutable parallel safe
+  return case
     when p_type = 'reclaimed' or p_type in ('dead', 'buried') and p_actor = 'system' then 'expired'
     when p_type = 'transferred' then 'transferred'
     when p_type in ('released', 'skipped', 'dead', 'buried')
       then case when p_actor = p_holder then 'released' else 'revoked' end
     when p_type in ('decided', 'finished') and p_actor = p_holder then 'settled'
-    else 'closed' end
-$$;
+    else 'closed' end;
 
 -- The lease of a token: whose, when and why it ended. No row: the token is of no lease of this item.
 create or replace function named_lease(p_kind text, p_id text, p_token text)

@@ -1,10 +1,9 @@
 -- Lists of tickets by more than the indexes of `list_items` have (db/queries/lists.sql).
 
 -- The verdict of a decision: the member `verdict` of an object, else the whole, as text.
-create or replace function verdict_of(p_decision json) returns text language sql immutable parallel safe as $$
-  select case json_typeof(p_decision) when 'object' then p_decision ->> 'verdict'
-                                      when 'array' then null else p_decision #>> '{}' end
-$$;
+create or replace function verdict_of(p_decision json) returns text language sql immutable parallel safe
+  return case json_typeof(p_decision) when 'object' then p_decision ->> 'verdict'
+                                      when 'array' then null else p_decision #>> '{}' end;
 
 -- Tickets that fit a filter, newest first. Each queue and state is a stream in the order of an index: item_state; of
 -- what a person decided item_decided_by, of what was overturned item_overturned, of what models had a part in

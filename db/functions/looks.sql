@@ -43,10 +43,9 @@ begin
               then jsonb_build_object('looks', jsonb_build_array(look_entry(new_id(), 'check'))) end;
 end $$;
 
-create or replace function look_entry(p_id text, p_cause text) returns jsonb language sql immutable as $$
-  select jsonb_build_object('id', p_id, 'causes', jsonb_build_array(p_cause), 'state', 'waiting', 'outcome', null,
-                            'asked', '[]'::jsonb)
-$$;
+create or replace function look_entry(p_id text, p_cause text) returns jsonb language sql immutable
+  return jsonb_build_object('id', p_id, 'causes', jsonb_build_array(p_cause), 'state', 'waiting', 'outcome', null,
+                            'asked', '[]'::jsonb);
 
 -- An id like those that the server gives to what is added without one.
 create or replace function new_id(p_at timestamptz default clock_timestamp()) returns text
@@ -166,11 +165,10 @@ begin
 end $$;
 
 -- The list of looks with this one of them as it is now.
-create or replace function with_entry(p_look jsonb, p_entry jsonb) returns jsonb language sql immutable as $$
-  select coalesce(p_look, '{}') || jsonb_build_object('looks', coalesce((
+create or replace function with_entry(p_look jsonb, p_entry jsonb) returns jsonb language sql immutable
+  return coalesce(p_look, '{}') || jsonb_build_object('looks', coalesce((
            select jsonb_agg(e order by no) from jsonb_array_elements(p_look -> 'looks') with ordinality as s (e, no)
-            where e ->> 'id' <> p_entry ->> 'id'), '[]') || p_entry)
-$$;
+            where e ->> 'id' <> p_entry ->> 'id'), '[]') || p_entry);
 
 -- The decision that counts.
 create or replace function standing_decision(o item) returns json language sql immutable as $$
@@ -178,10 +176,9 @@ create or replace function standing_decision(o item) returns json language sql i
 $$;
 
 -- The steps of a JSON pointer.
-create or replace function pointer_path(p_pointer text) returns text[] language sql immutable parallel safe as $$
-  select array(select replace(replace(step, '~1', '/'), '~0', '~')
-                 from unnest((string_to_array(p_pointer, '/'))[2:]) with ordinality as s (step, no) order by no)
-$$;
+create or replace function pointer_path(p_pointer text) returns text[] language sql immutable parallel safe
+  return array(select replace(replace(step, '~1', '/'), '~0', '~')
+                 from unnest((string_to_array(p_pointer, '/'))[2:]) with ordinality as s (step, no) order by no);
 
 -- What is compared of a decision: its values at these JSON pointers; null: the whole.
 create or replace function compared(p_pointers jsonb, p_decision json) returns jsonb language sql immutable as $$
@@ -263,14 +260,13 @@ create or replace function looks_of(p_kind text, p_id text) returns text[] langu
 $$;
 
 -- The column without what a look says; null: any look. That it was, and what it came to, stays.
-create or replace function without_look(p_column jsonb, p_look text) returns jsonb language sql immutable as $$
-  select p_column || case when p_column ? 'looks' then jsonb_build_object('looks', (
+create or replace function without_look(p_column jsonb, p_look text) returns jsonb language sql immutable
+  return p_column || case when p_column ? 'looks' then jsonb_build_object('looks', (
            select jsonb_agg(case when p_look is null or e ->> 'id' = p_look then e || '{"asked": []}' else e end
                             order by no) from jsonb_array_elements(p_column -> 'looks') with ordinality as s (e, no)))
                        else '{}' end
          || case when p_look is null and p_column ? 'standing' or p_column #>> '{standing,ticket}' = p_look
-                 then jsonb_build_object('standing', p_column -> 'standing' || '{"decision": null}') else '{}' end
-$$;
+                 then jsonb_build_object('standing', p_column -> 'standing' || '{"decision": null}') else '{}' end;
 
 -- Erases what the ticket that a look is about says of it.
 create or replace function erase_traces(p_kind text, p_look text, p_id text) returns void language plpgsql as $$
@@ -290,9 +286,8 @@ create or replace function voters_before(p_id text) returns text[] language sql 
                 where v.case_id = any (p_id || looks_of('case', p_id)))
 $$;
 
-create or replace function deciders_of(p_look jsonb) returns text[] language sql immutable as $$
-  select array(select jsonb_array_elements_text(p_look -> 'deciders'))
-$$;
+create or replace function deciders_of(p_look jsonb) returns text[] language sql immutable
+  return array(select jsonb_array_elements_text(p_look -> 'deciders'));
 
 create or replace function decided_before(p_look jsonb, j juror_seen) returns boolean language sql immutable as $$
   select p_look is not null and deciders_of(p_look) && (j.ids || j.persons)

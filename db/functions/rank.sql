@@ -30,17 +30,15 @@ end $$;
 -- When an open item is beyond its queue's target; infinity: its history has that already (S0.5).
 create or replace function overdue_time(
   p_overdue_at timestamptz, p_since timestamptz, p_service_seconds double precision
-) returns timestamptz language sql stable parallel safe as $$
-  select case when p_overdue_at = 'infinity' then p_overdue_at
-              else p_since + make_interval(secs => p_service_seconds) end
-$$;
+) returns timestamptz language sql stable parallel safe
+  return case when p_overdue_at = 'infinity' then p_overdue_at
+              else p_since + make_interval(secs => p_service_seconds) end;
 
 -- When something is due by itself for an open item: the one instant both clocks act on.
 create or replace function item_wake(
   p_state text, p_available_at timestamptz, p_expires_at timestamptz,
   p_deadline_at timestamptz, p_next_escalation timestamptz
-) returns timestamptz language sql immutable parallel safe as $$
-  select least(
+) returns timestamptz language sql immutable parallel safe
+  return least(
     case p_state when 'delayed' then p_available_at when 'held' then p_expires_at end,
-    p_deadline_at, p_next_escalation)
-$$;
+    p_deadline_at, p_next_escalation);

@@ -281,9 +281,8 @@ create or replace function record_of_index(p_id text) returns jsonb language sql
 $$;
 
 -- Whether a decision may end an item whose callback leads into a review: it must hold a status.
-create or replace function fits_review(p_callback jsonb, p_result json) returns boolean language sql immutable as $$
-  select case when p_callback is null or not p_callback ? 'review' then true
+create or replace function fits_review(p_callback jsonb, p_result json) returns boolean language sql immutable
+  return case when p_callback is null or not p_callback ? 'review' then true
               when json_typeof(p_result -> 'status') <> 'number' then false
               else coalesce(abs((p_result ->> 'status')::numeric) <= 2147483647
-                            and (p_result ->> 'status')::numeric = trunc((p_result ->> 'status')::numeric), false) end
-$$;
+                            and (p_result ->> 'status')::numeric = trunc((p_result ->> 'status')::numeric), false) end;

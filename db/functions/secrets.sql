@@ -18,7 +18,6 @@ $$;
 
 -- A callback with the secret of p_new in the place of that of p_old.
 create or replace function resealed(p_callback jsonb, p_old text[], p_new text[]) returns jsonb
-language sql immutable as $$
-  select coalesce(
-    jsonb_set(p_callback, '{secret}', to_jsonb(p_new[array_position(p_old, p_callback ->> 'secret')])), p_callback)
-$$;
+language sql immutable
+  return coalesce(
+    jsonb_set(p_callback, '{secret}', to_jsonb(p_new[array_position(p_old, p_callback ->> 'secret')])), p_callback);

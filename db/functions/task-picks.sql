@@ -23,9 +23,8 @@ end $$;
 
 -- Whether something came with a transaction that had not been seen then.
 create or replace function came_after(p_by xid8, p_seen pg_snapshot) returns boolean
-language sql immutable parallel safe as $$
-  select not pg_visible_in_snapshot(p_by, p_seen)
-$$;
+language sql immutable parallel safe
+  return not pg_visible_in_snapshot(p_by, p_seen);
 
 -- The rank from which on a client looks through the stock of one of its executors.
 create or replace function task_floor(b look_back, p_queue text, p_joined_by xid8, p_now timestamptz) returns bigint

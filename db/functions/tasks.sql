@@ -2,9 +2,8 @@
 -- dispatches. A client is locked before it: waiting for a client while holding an occurrence could deadlock.
 
 -- The task that an occurrence belongs to: ids of tasks have no slash.
-create or replace function task_of(p_item text) returns text language sql immutable parallel safe as $$
-  select split_part(p_item, '/', 1)
-$$;
+create or replace function task_of(p_item text) returns text language sql immutable parallel safe
+  return split_part(p_item, '/', 1);
 
 -- Whether a caller excludes an occurrence: by its own id, or by its task's.
 create or replace function is_excluded(p_item text, p_exclude text[]) returns boolean
