@@ -70,7 +70,7 @@ type Checked = Pick<QueueRow, 'name' | 'settings_version'>;
 export const ownerOf = ({ name, settings_version }: Checked): string => `${name}/${settings_version}`;
 
 /** @throws Problem 422 with each path at which the decision doesn't fit the queue's form, `rate_limited` */
-export async function checkDecision(
+async function checkDecision(
   ctx: Context,
   queue: Checked,
   form: object,
