@@ -32,4 +32,5 @@ export * from './tickets/end.ts';
 export * from './tickets/get.ts';
 export * from './tickets/leases.ts';
 export * from './tickets/lists.ts';
+export * from './tickets/saved.ts';
 export * from './tickets/suggestions.ts';

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
-import { PageByTime, request, Time, texts } from './common.ts';
+import { PageByTime, Time } from './common.ts';
 import { AnyName, chosenName, Subject } from './names.ts';
 import { Category } from './reviewers.ts';
 import { Automation } from './suggestions.ts';
 import { TicketState } from './tickets.ts';
 
-const ticketFilter = {
+export const ticketFilter = {
   queue: AnyName.optional(),
   state: TicketState.optional(),
   reviewer: AnyName.optional().describe('Who holds or decided them'),
@@ -27,18 +27,3 @@ const ticketFilter = {
 export const TicketFilter = z.object(ticketFilter);
 export type SavedFilter = z.infer<typeof TicketFilter>;
 export const TicketPage = PageByTime.extend(ticketFilter);
-
-export const ViewParam = z.object({ name: AnyName });
-export const ViewOwner = z.object({ by: AnyName.optional().describe('Who saved it; left out: the caller') });
-export const PutView = request('PutView', {
-  filter: z.strictObject(ticketFilter),
-  shared: z.boolean().default(false).describe('Everybody reads it'),
-});
-export const SavedView = z
-  .object({
-    ...texts('name', 'by'),
-    shared: z.boolean(),
-    filter: TicketFilter,
-    updatedAt: z.string(),
-  })
-  .openapi('SavedView', { description: 'A filter of the list of tickets that somebody has saved' });

@@ -4,7 +4,6 @@ import type { Callback, Change, Item, LookColumn, Popped, ReviewTarget, ShownTic
 import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
 import type { DELIVERED_KINDS, KEPT_KINDS } from '../contract/kinds.ts';
-import type { SavedFilter } from '../contract/lists.ts';
 import type { Second } from '../contract/looks.ts';
 import type { QueueSettings, Rule } from '../contract/queues.ts';
 import type { ReviewRecord } from '../contract/reviews.ts';
@@ -77,7 +76,7 @@ export interface Columns {
   'review_callback.outcome': Outcome;
   'review_callback.reason': 'older' | 'removed' | 'repeated';
   'stream_ticket.role': Role;
-  'saved_view.filter': SavedFilter;
+  'saved.kind': 'view' | 'macro' | 'defaults';
   'suggestion.mode': Assist['mode'];
   'task.type': NewTask['type'];
   'task.params': NewTask['params'];

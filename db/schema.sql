@@ -928,16 +928,20 @@ create table sample_state (
 );
 comment on column sample_state.began_at is 'nothing is known of what was before';
 
-create table saved_view (
+create table saved (
   owner                text collate "C" not null,
   name                 text collate "C" not null,
   seq                  bigint generated always as identity not null,
-  filter               jsonb not null,
+  value                jsonb not null,
   shared               boolean not null,
   updated_at           timestamp with time zone default clock_timestamp() not null,
-  constraint saved_view_pkey PRIMARY KEY (owner, name)
+  kind                 text collate "C" not null,
+  queue                text collate "C" not null,
+  constraint saved_pkey PRIMARY KEY (kind, owner, queue, name),
+  constraint saved_kind_check CHECK ((kind = ANY (ARRAY['view'::text, 'macro'::text, 'defaults'::text])))
 );
-comment on column saved_view.shared is 'everybody reads it';
+comment on column saved.shared is 'everybody reads it';
+comment on column saved.queue is 'that a macro answers for; empty: none';
 
 create table schedule (
   topic                text collate "C" not null,

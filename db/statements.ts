@@ -317,13 +317,15 @@ export interface ReviewerRow {
   updated_at: Date;
 }
 
-export interface SavedViewRow {
+export interface SavedRow {
   owner: string;
   name: string;
   seq: number;
-  filter: Columns['saved_view.filter'];
+  value: unknown;
   shared: boolean;
   updated_at: Date;
+  kind: Columns['saved.kind'];
+  queue: string;
 }
 
 export interface ScheduleRow {
@@ -703,6 +705,9 @@ export interface Statements {
   handout_lateness: { params: { from?: Date | string | null; to?: Date | string | null; lines: number; kind: string; queue?: string | null; bounds: (number | null)[] }; row: { since: Date; until: Date; covered: Date | null; counts: number[]; n: number; p50: number | null; p99: number | null; max: number | null } };
   service_figures: { params: { from?: Date | string | null; to?: Date | string | null; queue: string; target?: number | null }; row: { since: Date; until: Date; overdue: number; hour: Date | null; tickets: number; kept: number; first_claim: number[] | null; last_claim: number[] | null; decided: number[] | null } };
   quality: { params: { from?: Date | string | null; to?: Date | string | null; queue: string }; row: { since: Date; until: Date; person: string | null; decided: number; looked: number; overturned: number; median_seconds: number | null; gold_judged: number; gold_right: number; gold_skipped: number; pairs: Columns['quality.pairs'] } };
+  save: { params: { kind: string; owner: string; queue: string; name: string; value: unknown; shared: boolean }; row: SavedRow };
+  list_saved: { params: { kind: string; queue: string; owner: string; before?: number | null; limit: number }; row: SavedRow };
+  forget_saved: { params: { kind: string; owner: string; queue: string; name: string }; row: { name: string } };
   put_schedule: { params: { topic: string; name: string; everySeconds?: number | null; cron?: string | null; timezone: string; body: unknown; ttr: number; priority: number }; row: ScheduleRow };
   get_schedule: { params: { topic: string; name: string }; row: ScheduleRow };
   list_schedules: { params: { topic: string; before?: number | null; limit: number }; row: ScheduleRow };
@@ -768,9 +773,6 @@ export interface Statements {
   urgent_jobs: { params: { topic?: string | null }; row: { n: number } };
   topic_pause: { params: { topic: string }; row: { seconds: number; left: number } };
   open_tube: { params: { topic: string }; row: { any: boolean } };
-  put_view: { params: { owner: string; name: string; filter: unknown; shared: boolean }; row: SavedViewRow };
-  list_views: { params: { owner: string; before?: number | null; limit: number }; row: SavedViewRow };
-  delete_view: { params: { owner: string; name: string }; row: { name: string } };
   keep_wait: { params: { kind: string; id: string; run: number; workflowId: string }; row: { workflow_id: string } };
   due_waits: { params: { limit: number }; row: { workflow_id: string; known: boolean } };
   answer_wait: { params: { workflowId: string }; row: never };

@@ -1,18 +1,14 @@
 import { z } from '@hono/zod-openapi';
-import { Deleted, Page, PageByTime, pageOf } from '../../contract/common.ts';
+import { PageByTime, pageOf } from '../../contract/common.ts';
 import type { Role } from '../../contract/keys.ts';
-import { PutView, SavedView, TicketFilter, TicketPage, ViewOwner, ViewParam } from '../../contract/lists.ts';
+import { TicketFilter, TicketPage } from '../../contract/lists.ts';
 import { Ticket } from '../../contract/tickets.ts';
-import type { SavedViewRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
 import type { Context } from '../../services/shared/context.ts';
-import { Problem } from '../../services/shared/problems.ts';
 import * as lists from '../../services/tickets/lists.ts';
 import * as looks from '../../services/tickets/looks.ts';
-import * as views from '../../services/tickets/views.ts';
 import { type Caller, personOf } from '../auth.ts';
-import { deleted, endpoint, ok } from '../endpoint.ts';
-import { inScope } from '../scopes.ts';
+import { endpoint, ok } from '../endpoint.ts';
 import { ndjson } from '../streams/ndjson.ts';
 import { csvCell, csvHeaders, page, timePosition } from '../views.ts';
 import { personOfLook, readable } from './get.ts';
@@ -109,59 +105,4 @@ export const listTicketsCsv = endpoint('listTicketsCsv', 'GET /v1/tickets.csv', 
       },
     });
   },
-});
-
-/** Of those who list tickets. */
-const viewing = {
-  ...{ tag: 'Tickets' as const, scope: 'handler' as const },
-  roles: ['producer', 'reviewer', 'agent', 'supervisor'] as Role[],
-};
-const oneView = { ...viewing, params: ViewParam, query: ViewOwner };
-
-const savedView = ({ name, owner, shared, filter, updated_at }: SavedViewRow) => {
-  return { name, by: owner, shared, filter, updatedAt: updated_at.toISOString() };
-};
-
-/** Whose view is meant. @throws Problem `forbidden` */
-function ownerOf({ actor, role }: Caller, by = actor): string {
-  if (by !== actor && role !== 'admin') throw new Problem('forbidden', `this view is changed by ${by} only`);
-  return by;
-}
-
-export const putView = endpoint('putView', 'PUT /v1/views/{name}', {
-  ...oneView,
-  summary:
-    "Save a filter of the list of tickets, or replace one's own of this name; an administrator may replace others'",
-  body: PutView,
-  answers: { 200: SavedView },
-  handle: async ({ ctx, caller, params: { name }, query: { by }, body }) =>
-    ok(savedView(await views.put(ctx, { owner: ownerOf(caller, by), name, ...body }))),
-});
-
-export const listViews = endpoint('listViews', 'GET /v1/views', {
-  ...viewing,
-  summary: "One's own saved filters and those that are shared, newest first",
-  query: Page,
-  answers: { 200: pageOf(SavedView) },
-  async handle({ ctx, caller, query: { limit, cursor } }) {
-    const { actor } = caller;
-    // bound keys: of others' those of their queues
-    const isShown = ({ by, filter: { queue } }: ReturnType<typeof savedView>) =>
-      by === actor || caller.queues === null || (queue !== undefined && inScope(caller, queue));
-    const { items, nextCursor } = page(
-      await views.list(ctx, actor, cursor, limit + 1),
-      limit,
-      savedView,
-      ({ seq }) => seq,
-    );
-    return ok({ items: items.filter(isShown), nextCursor });
-  },
-});
-
-export const deleteView = endpoint('deleteView', 'DELETE /v1/views/{name}', {
-  ...oneView,
-  summary: "Delete a saved filter of one's own; an administrator may delete others'",
-  answers: { 200: Deleted },
-  problems: ['not_found'],
-  handle: ({ ctx, caller, params: { name }, query: { by } }) => deleted(views.remove(ctx, ownerOf(caller, by), name)),
 });

@@ -32,7 +32,7 @@ language sql immutable as $$
          (6, 'review_callback', '{actor}'), (7, 'task', '{executor, queue}'), (8, 'delivery', '{queue, body}'),
          (9, 'notice', '{queue, person, data}'), (10, 'job_run', '{record}'),
          (11, 'admin_log', '{actor, path, body}'), (12, 'erasure', '{actor}'), (13, 'gold_copy', '{person}'),
-         (14, 'suggestion', '{shown_to}'), (15, 'saved_view', '{owner, filter}')
+         (14, 'suggestion', '{shown_to}'), (15, 'saved', '{owner, value}')
 $$;
 
 -- A step of a person's erasure: what they hold ends and what is theirs alone goes; then each table is gone through,
@@ -108,7 +108,7 @@ begin
   delete from stream_ticket where subject = p_person;
   delete from api_key where p_person in (subject, name);
   delete from draft where person = p_person;
-  delete from saved_view where owner = p_person and not shared;
+  delete from saved where owner = p_person and not shared;
   delete from look_record where decider = p_person;
   delete from reviewer where name = p_person;
   update admin_log set body = null where path = '/v1/reviewers/' || p_person and body is not null;

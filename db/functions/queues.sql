@@ -17,6 +17,7 @@ begin
   -- made anew, so that no setting is left of it
   delete from queue where kind = p_kind and name = p_name;
   delete from gold where p_kind = 'ticket' and queue = p_name;
+  delete from saved where p_kind = 'ticket' and queue = p_name;
   insert into queue (kind, name, deleted_at) values (p_kind, p_name, clock_timestamp());
   return 'deleted';
 end $$;

@@ -76,6 +76,7 @@ describe('a key that is bound to queues', async () => {
   const FREE = new Set([
     ...['get /v1/session', 'delete /v1/session', 'get /v1/overview', 'post /v1/stream-tickets'],
     ...['get /v1/views', 'put /v1/views/{name}', 'delete /v1/views/{name}'],
+    ...['get /v1/session/defaults', 'put /v1/session/defaults'],
     ...['post /v1/templates', 'get /v1/templates', 'get /v1/templates/{id}', 'get /v1/jurors/{juror}/invitations'],
   ]);
   /** Lists over all. */

@@ -37,6 +37,8 @@ test('S0.6 S0.10 a reviewer: what they decided, released and wrote has another n
   insist(await api.put(`/v1/tickets/${held.id}/draft`, { token: held.lease.token, draft: { a: 1 } }), 'draft', 204);
   const { key } = await createKey(running.ctx.db, { name, role: 'reviewer', subject: name });
   await api.as(key).put('/v1/views/mine', { filter: { subject: 'x' } });
+  await api.as(key).put('/v1/session/defaults', { defaults: { by: name } });
+  await api.as(key).put('/v1/queues/desk/macros/own', { decision: name });
   await api.as(key).put('/v1/views/ours', { filter: { decidedBy: name }, shared: true });
   await jobs.job('add', { topic: 'desk', id: 'by-them', body: 1 });
   const done = await gone(name);

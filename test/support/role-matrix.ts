@@ -27,7 +27,7 @@ const MATRIX: Record<string, string> = {
     claimTickets claimFromQueues decideTicket disputeTicket putTicketDraft getTicketDraft renewTicket claimCase castVote renewCase releaseCase
     declineCase listInvitations pullTask completeTask`,
   'reviewer agent supervisor': `
-    releaseTicket transferTicket releaseTask getTicketContext`,
+    releaseTicket transferTicket releaseTask getTicketContext putMacro listMacros deleteMacro putDefaults getDefaults`,
   'producer agent supervisor': `
     listTicketEvents getTicketWorkflow listTicketDeliveries getReview addReviewCallback addPictureCallback
     listReviews listReviewLog getReviewStats getReviewStores getReviewWorkflow listReviewDeliveries

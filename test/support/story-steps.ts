@@ -64,7 +64,7 @@ const tickets: Step[] = [
   { operation: 'transferTicket', body: 'holder', refused: LOST, before: claims('clara', 'harassment') },
   ...plain('updateTicket resolveTicket resolveTickets invalidateTicket invalidateTickets invalidateSubject'),
   ...plain(
-    'getTicket listTickets listTicketsCsv putView listViews deleteView getQueueStats getSuggestionFigures getService getQueueQuality getQueueQualityCsv',
+    'getTicket listTickets listTicketsCsv putView listViews deleteView putMacro listMacros deleteMacro getQueueStats getSuggestionFigures getService getQueueQuality getQueueQualityCsv',
   ),
   {
     operation: 'listTicketEvents',
@@ -192,7 +192,7 @@ const system: Step[] = [
   },
   { operation: 'addKey', made: ({ id, key }) => ({ keyId: id, key }) },
   { operation: 'signIn', refused: FORBIDDEN, needsKeys: true },
-  ...plain('getSignInWays getSession listKeys listAdminLog'),
+  ...plain('getSignInWays getSession putDefaults getDefaults listKeys listAdminLog'),
   { operation: 'revokeKey', refused: { status: 404, code: 'not_found' } },
   // last: its review is in all that comes before
   { operation: 'addErasure', made: ({ id }) => ({ erasure: id }) },

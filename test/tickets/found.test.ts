@@ -3,6 +3,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { dice, eventually, insist, type Json, numbered, repeat, walk } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { loader } from '../support/plans.ts';
+import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, keyed, running, sql } = await startTestSystem({}, { role: 'api' });
@@ -211,6 +212,52 @@ test('S4.9 saved views: one has own ones and reads those that are shared, which 
   expect(await names(api.as(own.key))).toEqual(['ours by anna']);
   for (const wrong of [{ limit: 5 }, { person: 'x' }, { state: 'gone' }])
     expect((await anna.put('/v1/views/x', { filter: wrong })).status).toBe(422);
+});
+
+test('S4.9 macros: answers of a queue that one keeps, and those that supervisors share; how one wants things shown', async () => {
+  const [anna, ben, lead] = [
+    await keyed('reviewer', 'anna'),
+    await keyed('reviewer', 'ben'),
+    await keyed('supervisor'),
+  ];
+  const spam = { verdict: 'remove', reason: '广告' };
+  const path = (name = '', queue = 'f-1') => `/v1/queues/${queue}/macros${name && `/${encodeURIComponent(name)}`}`;
+  const names = async (client: typeof api, queue = 'f-1') =>
+    (await walk(client, path('', queue), 1)).map(({ name, by }) => `${name} by ${by}`);
+  expect((await anna.put(path('广告'), { decision: 'keep' })).status).toBe(200);
+  expect((await anna.put(path('广告'), { decision: spam })).body).toMatchObject({
+    by: 'anna',
+    shared: false,
+    decision: spam,
+  });
+  expectProblem(await anna.put(path('all'), { decision: 1, shared: true }), 403, 'forbidden');
+  expect((await lead.put(path('all'), { decision: null, shared: true })).body).toMatchObject({ decision: null });
+  expect(await names(anna)).toEqual(['all by supervisor', '广告 by anna']);
+  expect(await names(ben)).toEqual(['all by supervisor']);
+  expect(await names(anna, 'f-2')).toEqual([]);
+  expect((await api.get(`${path()}?by=anna`)).body.items[1].decision).toEqual(spam);
+  for (const call of [ben.get(`${path()}?by=anna`), ben.raw('DELETE', `${path('all')}?by=supervisor`)])
+    expectProblem(await call, 403, 'forbidden');
+  expectProblem(await anna.put(path('x', 'nowhere'), { decision: 1 }), 404, 'not_found');
+  expectProblem(await ben.raw('DELETE', path('all')), 404, 'not_found');
+  expect((await lead.raw('DELETE', path('all'))).body).toEqual({ deleted: true });
+  expect((await anna.put(path('x'), {})).status).toBe(422);
+  await configure('f-gone', {});
+  await lead.put(path('y', 'f-gone'), { decision: 1, shared: true });
+  expect((await api.raw('DELETE', '/v1/queues/f-gone')).status).toBe(200);
+  await configure('f-gone', {});
+  expect(await names(lead, 'f-gone')).toEqual([]);
+
+  const own = '/v1/session/defaults';
+  expect((await anna.get(own)).body).toEqual({ defaults: {} });
+  const defaults = { images: 'blurred', grey: true, size: 0.5 };
+  await Promise.all(repeat(50, (n) => anna.put(own, { defaults: { images: `${n}` } })));
+  expect((await anna.put(own, { defaults })).body).toEqual({ defaults });
+  expect((await anna.get(own)).body).toEqual({ defaults });
+  expect((await ben.get(own)).body).toEqual({ defaults: {} });
+  const many = Object.fromEntries(numbered(51, 'd-').map((name) => [name, 1]));
+  for (const wrong of [many, { x: {} }, { x: null }, [], { x: 'y'.repeat(201) }])
+    expect((await anna.put(own, { defaults: wrong })).status).toBe(422);
 });
 
 test('S4.9 a page ends after so many that do not fit; 50,000 rows stream page by page, no faster than they are read', async () => {
