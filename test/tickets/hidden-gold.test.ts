@@ -38,8 +38,6 @@ const CALLS: Record<string, (w: World) => Call[]> = {
   putView: () => [['put', '/v1/views/v', { filter: {} }]],
   putMacro: ({ queue }) => [['put', `/v1/queues/${queue}/macros/m`, { decision: 'keep' }]],
   listMacros: ({ queue }) => [['get', `/v1/queues/${queue}/macros`]],
-  putDefaults: () => [['put', '/v1/session/defaults', { defaults: { images: 'blurred' } }]],
-  getDefaults: () => [['get', '/v1/session/defaults']],
   addTicketNote: ({ id }) => [['post', `/v1/tickets/${id}/notes`, { text: 'n' }]],
   listTicketNotes: ({ id }) => [['get', `/v1/tickets/${id}/notes`]],
   putTicketDraft: ({ id, token }) => [['put', `/v1/tickets/${id}/draft`, { token, draft: 1 }]],
@@ -92,12 +90,13 @@ const ENDINGS: Record<string, (w: World, held: Json) => Promise<unknown>> = {
 };
 
 test.each(Object.keys(ENDINGS))('B.2 no call of a reviewer tells gold from a ticket that is %s', async (ending) => {
-  const called = endpoints.filter(({ roles, tag, path }) => {
-    const isAbout = ['Tickets', 'Queues'].includes(tag) || path.startsWith('/v1/figures');
+  const called = endpoints.filter(({ roles, tag, path, operation }) => {
+    // what somebody saved is about no ticket
+    const isAbout =
+      (['Tickets', 'Queues'].includes(tag) || path.startsWith('/v1/figures')) && !/^delete/.test(operation);
     return roles?.includes('reviewer') && isAbout;
   });
-  // it is about no ticket
-  const about = called.map(({ operation }) => operation).filter((operation) => operation !== 'deleteView');
+  const about = called.map(({ operation }) => operation);
   expect(Object.keys(CALLS).sort()).toEqual(about.sort());
   const seen = [];
   for (const kind of ['plain', 'gold']) {
