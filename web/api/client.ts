@@ -9,6 +9,18 @@ export type Schemas = components['schemas'];
 /** The API by its own document: paths, parameters, bodies and answers are checked by the compiler. */
 export const api = createClient<paths>();
 
+/** What a GET takes and answers, by its path. */
+export type Asked<P extends keyof paths> = paths[P] extends { get: { parameters: infer A } } ? A : never;
+export type Answer<P extends keyof paths> = paths[P] extends {
+  get: { responses: { 200: { content: { 'application/json': infer A } } } };
+}
+  ? A
+  : never;
+
+/** @throws CallError */
+export const get = <P extends keyof paths>(path: P, params: Asked<P>, signal?: AbortSignal): Promise<Answer<P>> =>
+  data(api.GET(path as never, { params, signal } as never));
+
 interface Called<T> {
   data?: T | undefined;
   error?: unknown;

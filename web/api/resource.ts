@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { paths } from '../../clients/typescript/src/openapi.ts';
+import { type Answer, type Asked, get } from './client.ts';
 import { connection } from './connection.ts';
 import { type LiveEvent, onEvents } from './live.ts';
 import { type Problem, problemOf } from './problem.ts';
@@ -67,6 +69,10 @@ export function useResource<T>(
   return { ...state, refresh: () => refresh.current() };
 }
 
+/** The same for a GET of the API, asked again when `params` change. */
+export const useGet = <P extends keyof paths>(path: P, params: Asked<P>, options?: Options): Resource<Answer<P>> =>
+  useResource((signal) => get(path, params, signal), [path, JSON.stringify(params)], options);
+
 function poll(ask: () => void, everyMs: number | undefined, isLive: boolean): () => void {
   const ms = everyMs ?? (isLive ? POLL_MS : undefined);
   if (ms === undefined) return () => {};
@@ -92,4 +98,74 @@ function coalesce(gapMs: number, work: () => Promise<void>): () => void {
     again = true;
     if (!running) void run();
   };
+}
+
+/** A page of a list of the API. */
+interface KeysetPage<Item> {
+  items: Item[];
+  nextCursor: string | null;
+}
+
+export interface Listed<Item> extends Resource<Item[]> {
+  /** Shows one page more; undefined: there are no more. */
+  more: (() => void) | undefined;
+}
+
+/** Pages in a row without an item that are read before someone asks for more. */
+const MOST_EMPTY = 20;
+
+/**
+ * The first pages of a list, or more while there is no item: the API leaves out what a key may not see, and may leave nothing of
+ * a page.
+ */
+export async function readPages<Item>(load: (cursor: string | undefined) => Promise<KeysetPage<Item>>, pages: number) {
+  const items: Item[] = [];
+  let cursor: string | null | undefined;
+  let read = 0;
+  for (; cursor !== null && (read < pages || (items.length === 0 && read < MOST_EMPTY)); read++) {
+    const next: KeysetPage<Item> = await load(cursor);
+    items.push(...next.items);
+    cursor = next.nextCursor;
+  }
+  return { items, read, hasMore: cursor !== null };
+}
+
+/**
+ * A list of the API from its beginning, as many pages as someone asked for, kept up to date.
+ * @param load one page; the cursor is that of the page before
+ * @param inputs what the list depends on, such as its filters, as JSON has it; a change begins with one page again
+ * @param on which events change the list
+ */
+export function usePages<Item>(
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<KeysetPage<Item>>,
+  inputs: readonly unknown[],
+  on?: (event: LiveEvent) => boolean,
+): Listed<Item> {
+  const of = JSON.stringify(inputs);
+  const [asked, setAsked] = useState({ of, pages: 1 });
+  const pages = asked.of === of ? asked.pages : 1;
+  // who comes back to an earlier question begins anew
+  useEffect(() => setAsked({ of, pages: 1 }), [of]);
+  const all = useResource(
+    async (signal) => ({ of, ...(await readPages((cursor) => load(cursor, signal), pages)) }),
+    [of, pages],
+    { ...(on && { on }), keep: true },
+  );
+  // the last answer stays while there is no newer one, but only if it is one to the same question
+  const found = all.data?.of === of ? all.data : undefined;
+  const more = found?.hasMore ? () => setAsked({ of, pages: found.read + 1 }) : undefined;
+  return { ...all, data: found?.items, more };
+}
+
+type Row<P extends keyof paths> = Answer<P> extends { items: (infer R)[] } ? R : never;
+
+const ROWS = 50;
+
+/** The same for a list of the API by its path. Filters that are empty say nothing. */
+export function useList<P extends keyof paths>(path: P, params: Asked<P>, on?: (event: LiveEvent) => boolean) {
+  const { query, ...rest } = params as { query?: object };
+  const filters = Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value));
+  const load = (cursor: string | undefined, signal: AbortSignal) =>
+    get(path, { ...rest, query: { limit: ROWS, ...filters, cursor } } as never, signal);
+  return usePages(load as never, [path, rest, filters], on) as Listed<Row<P>>;
 }

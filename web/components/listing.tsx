@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Listed } from '../api/pages.ts';
+import type { Listed } from '../api/resource.ts';
 import { Empty, Loaded } from './feedback.tsx';
 import { More } from './more.tsx';
 import { Section } from './page.tsx';

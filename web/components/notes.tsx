@@ -1,7 +1,7 @@
 import { useAttempt } from '../api/attempt.ts';
 import { api, data } from '../api/client.ts';
 import type { LiveEvent } from '../api/live.ts';
-import { usePages } from '../api/pages.ts';
+import { useList } from '../api/resource.ts';
 import { texts } from '../texts/texts.ts';
 import { Loaded, ProblemNote } from './feedback.tsx';
 import { Field } from './field.tsx';
@@ -39,13 +39,7 @@ export async function addNote(id: string, text: string, reviewer: string | undef
 /** What people have left on a ticket for those who see it next, and a field for one more. */
 export function Notes({ id, reviewer, on, draft }: Props) {
   const t = texts.value.common.notes;
-  const path = { id };
-  const notes = usePages(
-    (cursor, signal) =>
-      data(api.GET('/v1/tickets/{id}/notes', { params: { path, query: cursor ? { cursor } : {} }, signal })),
-    [id],
-    on,
-  );
+  const notes = useList('/v1/tickets/{id}/notes', { path: { id } }, on);
   const add = async (text: string) => {
     await addNote(id, text, reviewer);
     notes.refresh();

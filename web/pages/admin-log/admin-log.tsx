@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso';
-import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useList } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
 import { Filters } from '../../components/form/filters.tsx';
@@ -15,7 +15,6 @@ import { texts } from '../../texts/texts.ts';
 import './admin-log.css';
 
 type Entry = Schemas['AdminLogEntry'];
-const PAGE = 50;
 
 const filterFields = ({ adminLog: t }: Texts): LeafSpec[] => [
   { kind: 'text', name: 'path', said: t.path, empty: 'omit' },
@@ -26,13 +25,7 @@ export function AdminLog() {
   const t = texts.value;
   const { query: asked } = useLocation();
   const { path } = asked;
-  const list = usePages(
-    (cursor, signal) => {
-      const query = { limit: PAGE, ...(cursor && { cursor }), ...(path && { path }) };
-      return data(api.GET('/v1/admin-log', { params: { query }, signal }));
-    },
-    [path],
-  );
+  const list = useList('/v1/admin-log', { query: { path } });
   return (
     <Page title={t.pages.adminLog}>
       <p class="muted lead">{t.adminLog.lead}</p>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useAgain } from '../../api/again.ts';
-import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Empty, Loaded, saidOf } from '../../components/feedback.tsx';
@@ -18,7 +18,6 @@ import { redeliverAll } from './redelivery.ts';
 
 type Delivery = Schemas['ListedDelivery'];
 
-const ROWS = 50;
 /** Attempts that failed are in no event, and of reviews none at all. */
 const ATTEMPTS_MS = 5_000;
 const QUIET_MS = 20_000;
@@ -30,16 +29,8 @@ const keyOf = ({ kind, itemId, n }: Delivery) => `${kind}/${itemId}/${n}`;
 export function DeliveryList({ state, wanted }: { state: Delivery['state']; wanted: Wanted }) {
   const t = texts.value.deliveries;
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const { kind, queue, host } = wanted;
-  const list = usePages(
-    (cursor, signal) => {
-      const filter = { state, ...(kind && { kind }), ...(queue && { queue }), ...(host && { host }) };
-      const query = { ...filter, limit: ROWS, ...(cursor && { cursor }) };
-      return data(api.GET('/v1/deliveries', { params: { query }, signal }));
-    },
-    [state, kind, queue, host],
-    ({ type }) => ENDINGS.includes(type),
-  );
+  const query = { ...wanted, state };
+  const list = useList('/v1/deliveries', { query }, ({ type }) => ENDINGS.includes(type));
   const rows = list.data ?? [];
   useAgain(list.refresh, state === 'pending' && rows.length > 0 ? ATTEMPTS_MS : QUIET_MS);
   const picked = rows.filter((row) => chosen.has(keyOf(row)));

@@ -1,5 +1,4 @@
-import { api, data } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { FormDialog } from '../../components/form/form-button.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
@@ -19,8 +18,7 @@ const MOST = 500;
 export function LeaveDialog({ desk, leaving, close }: Props) {
   const t = texts.value.desk.leave;
   const isTransfer = leaving === 'transfer';
-  const query = { limit: MOST };
-  const known = useResource((signal) => data(api.GET('/v1/queues', { params: { query }, signal })), []);
+  const known = useGet('/v1/queues', { query: { limit: MOST } });
   const suggestions = known.data?.items.map(({ name }) => name) ?? [];
   const fields: FieldSpec[] = [
     { kind: 'text', name: 'reason', said: [t.reason, isTransfer ? '' : t.skipHint], empty: 'omit', most: 2_000 },

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet, useList } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
@@ -38,8 +37,7 @@ function Today({ person }: { person: string }) {
   const { mine, numbers } = texts.value;
   const c = numbers.columns;
   const from = new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
-  const query = { kind: 'ticket' as const, person, from };
-  const found = useResource((signal) => data(api.GET('/v1/figures/people', { params: { query }, signal })), []);
+  const found = useGet('/v1/figures/people', { query: { kind: 'ticket', person, from } });
   return (
     <Section title={mine.today}>
       <Loaded of={found}>
@@ -64,12 +62,8 @@ const MOST = 500;
 function Decided({ person }: { person: string }) {
   const { mine: t, items, lists, pages, schedules } = texts.value;
   const { fields: f, looks } = items;
-  const params = { query: { limit: MOST } };
-  const known = useResource((signal) => data(api.GET('/v1/queues', { params, signal })), []);
-  const list = usePages((cursor, signal) => {
-    const query = { reviewer: person, state: 'decided' as const, ...(cursor && { cursor }) };
-    return data(api.GET('/v1/tickets', { params: { query }, signal }));
-  }, []);
+  const known = useGet('/v1/queues', { query: { limit: MOST } });
+  const list = useList('/v1/tickets', { query: { reviewer: person, state: 'decided' } });
   const said = ({ queue }: Ticket, decision: unknown) =>
     wordsOf(decisionForm(known.data?.items.find(({ name }) => name === queue)?.form), decision);
   const now = (ticket: Ticket) =>

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
-import { api, data, type Schemas } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { useStream } from '../../api/stream.ts';
 import { play } from '../../components/body/media.tsx';
@@ -39,11 +39,7 @@ export function DeskPage() {
   const t = texts.value.desk;
   const queue = useRoute().params.queue ?? '';
   const reviewer = personAt(session.value);
-  const settings = useResource(
-    (signal) => data(api.GET('/v1/queues/{queue}', { params: { path: { queue } }, signal })),
-    [queue],
-    { everyMs: SETTINGS_MS },
-  );
+  const settings = useGet('/v1/queues/{queue}', { path: { queue } }, { everyMs: SETTINGS_MS });
   if (reviewer === null)
     return (
       <Page title={t.title(queue)}>

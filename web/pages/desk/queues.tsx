@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useList } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Field } from '../../components/field.tsx';
@@ -16,8 +16,6 @@ import './desk.css';
 import { setSkills, skills } from './skills.ts';
 
 type Row = Schemas['ListedQueue'];
-
-const PAGE = 50;
 
 /** Where a reviewer chooses at which queue to work. */
 export function DeskQueues() {
@@ -38,14 +36,7 @@ export function DeskQueues() {
 
 function Queues() {
   const { desk: t, common } = texts.value;
-  const list = usePages(
-    (cursor, signal) => {
-      const query = { stats: true, limit: PAGE, ...(cursor && { cursor }) };
-      return data(api.GET('/v1/queues', { params: { query }, signal }));
-    },
-    [],
-    ({ kind }) => kind === 'ticket',
-  );
+  const list = useList('/v1/queues', { query: { stats: true } }, ({ kind }) => kind === 'ticket');
   const figure = (n: number | null | undefined, as = number) => (n === null || n === undefined ? '–' : as(n));
   const columns: Column<Row>[] = [
     { id: 'name', title: common.name, cell: (queue) => <QueueLink queue={queue} /> },

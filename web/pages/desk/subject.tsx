@@ -1,5 +1,5 @@
-import { api, data, type Schemas } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/resource.ts';
 import { number } from '../../components/format.ts';
 import { texts } from '../../texts/texts.ts';
 import { decisionForm } from './decision.tsx';
@@ -14,10 +14,7 @@ interface Props {
 /** What else there is of the ticket's subject, in a line. */
 export function Subject({ ticket: { id, subject }, form, reviewer }: Props) {
   const t = texts.value.desk.subject;
-  const context = useResource(
-    (signal) => data(api.GET('/v1/tickets/{id}/context', { params: { path: { id }, query: { reviewer } }, signal })),
-    [id],
-  );
+  const context = useGet('/v1/tickets/{id}/context', { path: { id }, query: { reviewer } });
   if (!context.data) return null;
   const { open, decided, last } = context.data;
   const words = last.map(({ decision }) => wordsOf(decisionForm(form), decision));

@@ -1,5 +1,5 @@
 import { api, data, type Schemas } from '../../api/client.ts';
-import { type Listed, usePages } from '../../api/pages.ts';
+import { type Listed, usePages } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
 import { duration, number } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';

@@ -1,5 +1,5 @@
-import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import { api, data, get, type Schemas } from '../../api/client.ts';
+import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Facts } from '../../components/facts.tsx';
@@ -21,7 +21,7 @@ type Case = Schemas['Case'];
 
 export function CaseParts({ id }: { id: string }) {
   const t = texts.value.items;
-  const found = useItem('case', id, (signal) => data(api.GET('/v1/cases/{id}', { params: { path: { id } }, signal })));
+  const found = useItem('case', id, (signal) => get('/v1/cases/{id}', { path: { id } }, signal));
   return (
     <Loaded of={found}>
       {(one) => (
@@ -85,18 +85,9 @@ function Invalidate({ id, refresh }: { id: string; refresh: () => void }) {
   return <Action {...t.invalidateCase} will={t.invalidateCaseWill} reason="required" danger run={run} />;
 }
 
-const VOTES = 50;
-
 function Votes({ id }: { id: string }) {
   const { votes: t } = texts.value.items;
-  const votes = usePages(
-    (cursor, signal) => {
-      const query = { limit: VOTES, ...(cursor && { cursor }) };
-      return data(api.GET('/v1/cases/{id}/votes', { params: { path: { id }, query }, signal }));
-    },
-    [id],
-    isAbout('case', id),
-  );
+  const votes = useList('/v1/cases/{id}/votes', { path: { id } }, isAbout('case', id));
   const columns: Column<Schemas['Vote']>[] = [
     { id: 'juror', title: t.juror, cell: ({ juror }) => juror },
     { id: 'option', title: t.option, cell: ({ option }) => option },

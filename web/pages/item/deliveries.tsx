@@ -1,8 +1,7 @@
 import { useAgain } from '../../api/again.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
-import type { LiveEvent } from '../../api/live.ts';
-import { usePages } from '../../api/pages.ts';
+import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { moment, number } from '../../components/format.ts';
@@ -12,36 +11,28 @@ import type { Column } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import './deliveries.css';
+import { IN_FEED, isAbout, type PartKind, placeOf } from './sources.ts';
 
 type Delivery = Schemas['Delivery'];
 /** What has deliveries, by the names that the API gives kinds there. */
 type DeliveredKind = Schemas['ListedDelivery']['kind'];
 
-interface Props {
-  kind: string;
-  id: string;
-  load: (
-    id: string,
-    cursor: string | undefined,
-    signal: AbortSignal,
-  ) => Promise<{ items: Delivery[]; nextCursor: string | null }>;
-  on: (event: LiveEvent) => boolean;
-}
-
 /** Sends it again. @throws CallError */
 export const redeliver = (kind: DeliveredKind, itemId: string, n: number) =>
   data(api.POST('/v1/deliveries/{kind}/{itemId}/{n}/redeliver', { params: { path: { kind, itemId, n } } }));
 
+const DELIVERIES = 20;
 /** Attempts are in no event but the last. */
 const ATTEMPTS_MS = 5_000;
 
 /** What was sent to the callback of an item or a review, with what outcome, and what comes next. */
-export function Deliveries({ kind, id, load, on }: Props) {
+export function Deliveries({ kind, id }: { kind: Exclude<PartKind, 'job'>; id: string }) {
   const t = texts.value.deliveries;
-  const list = usePages((cursor, signal) => load(id, cursor, signal), [id], on);
+  const { at, path } = placeOf(kind, id, 'deliveries');
+  const list = useList(at, { path, query: { limit: DELIVERIES } }, isAbout(kind, id));
   const isUnderWay = list.data?.some(({ state }) => state === 'pending') ?? false;
   useAgain(list.refresh, isUnderWay ? ATTEMPTS_MS : null);
-  const columns = columnsOf(kind as DeliveredKind, id, list.refresh);
+  const columns = columnsOf(IN_FEED[kind] as DeliveredKind, id, list.refresh);
   return <Listing title={t.title} list={list} columns={columns} rowKey={({ n }) => String(n)} empty={t.noneHere} />;
 }
 

@@ -1,5 +1,5 @@
-import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useList } from '../../api/resource.ts';
 import { moment } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import type { Column } from '../../components/table.tsx';
@@ -8,19 +8,11 @@ import { texts } from '../../texts/texts.ts';
 import { isAbout } from './sources.ts';
 
 type Line = Schemas['DispatchLine'];
-const LINES = 50;
 
 /** Who was given a task, who completed it and who gave it back. */
 export function DispatchLog({ taskId }: { taskId: string }) {
   const { dispatches: t, events } = texts.value.items;
-  const log = usePages(
-    (cursor, signal) => {
-      const query = { taskId, limit: LINES, ...(cursor && { cursor }) };
-      return data(api.GET('/v1/dispatch-log', { params: { query }, signal }));
-    },
-    [taskId],
-    isAbout('task', taskId),
-  );
+  const log = useList('/v1/dispatch-log', { query: { taskId } }, isAbout('task', taskId));
   const columns: Column<Line>[] = [
     { id: 'uid', title: t.uid, cell: ({ uid }) => uid },
     { id: 'type', title: t.type, cell: ({ type }) => events[type] ?? type },

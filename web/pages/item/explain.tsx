@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useAttempt } from '../../api/attempt.ts';
-import { api, data, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { type Fact, Facts } from '../../components/facts.tsx';
@@ -25,7 +25,7 @@ export function Explain({ ticket }: { ticket: Ticket }) {
     async (signal) => {
       const [offer, queue] = await Promise.all([
         explain(ticket, anybodyFor(ticket), ticket.requires, signal),
-        data(api.GET('/v1/queues/{queue}/stats', { params: { path: { queue: ticket.queue } }, signal })),
+        get('/v1/queues/{queue}/stats', { path: { queue: ticket.queue } }, signal),
       ]);
       return { offer, queue };
     },
@@ -54,8 +54,7 @@ export function Explain({ ticket }: { ticket: Ticket }) {
 /** Who of the register could take it now, and why the others could not. */
 function Who({ ticket: { id, version } }: { ticket: Ticket }) {
   const t = texts.value.items.explain;
-  const params = { query: { ticket: id } };
-  const found = useResource((signal) => data(api.GET('/v1/explain/who', { params, signal })), [id, version]);
+  const found = useResource((signal) => get('/v1/explain/who', { query: { ticket: id } }, signal), [id, version]);
   return (
     <Loaded of={found}>
       {({ could, others }) => {

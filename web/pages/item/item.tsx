@@ -8,7 +8,6 @@ import { CaseParts } from './case.tsx';
 import { Deliveries } from './deliveries.tsx';
 import './item.css';
 import { JobParts } from './job.tsx';
-import { isAbout, sources } from './sources.ts';
 import { OccurrenceParts, TaskParts } from './task.tsx';
 import { TicketParts } from './ticket.tsx';
 import { Timeline } from './timeline.tsx';
@@ -33,17 +32,16 @@ export function Item() {
 
 function OneItem({ kind, id }: { kind: ItemKind; id: string }) {
   const t = texts.value;
-  const { events, workflow, deliveries } = sources[kind];
-  const on = isAbout(kind, id);
+  const Parts = PARTS[kind];
   const [isMissing, setMissing] = useState(false);
   return (
     <Page title={t.items.title(t.items.kinds[kind], id)}>
       <Missing.Provider value={setMissing}>
-        <Parts kind={kind} id={id} />
+        <Parts id={id} />
       </Missing.Provider>
-      {!isMissing && deliveries && <Deliveries kind={sources[kind].kind} id={id} load={deliveries} on={on} />}
-      {!isMissing && events && <Timeline id={id} load={events} on={on} />}
-      {!isMissing && workflow && <Workflow id={id} load={workflow} on={on} />}
+      {!isMissing && kind !== 'task' && kind !== 'job' && <Deliveries kind={kind} id={id} />}
+      {!isMissing && kind !== 'task' && <Timeline kind={kind} id={id} />}
+      {!isMissing && kind !== 'task' && <Workflow kind={kind} id={id} />}
     </Page>
   );
 }
@@ -55,8 +53,3 @@ const PARTS = {
   occurrence: OccurrenceParts,
   task: TaskParts,
 } satisfies Record<ItemKind, (props: { id: string }) => unknown>;
-
-function Parts({ kind, id }: { kind: ItemKind; id: string }) {
-  const Shown = PARTS[kind];
-  return <Shown id={id} />;
-}

@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { api, data, get, type Schemas } from '../../api/client.ts';
 import { CallError } from '../../api/problem.ts';
 import { mayAct } from '../../api/session.ts';
 import { Facts } from '../../components/facts.tsx';
@@ -18,7 +18,7 @@ const FINAL = ['finished', 'deleted'];
 
 export function JobParts({ id }: { id: string }) {
   const t = texts.value.items;
-  const job = useItem('job', id, (signal) => data(api.GET('/v1/jobs/{id}', { params: { path: { id } }, signal })));
+  const job = useItem('job', id, (signal) => get('/v1/jobs/{id}', { path: { id } }, signal));
   return (
     <Loaded of={job}>
       {(found) => (

@@ -1,5 +1,5 @@
 import { api, data, type Schemas } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { FormButton } from '../../components/form/form-button.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
@@ -23,8 +23,7 @@ interface Props {
 export function Looks({ ticket, refresh }: Props) {
   const t = texts.value.items.looks;
   const { queue, of, looks, standing } = ticket;
-  const params = { path: { queue } };
-  const settings = useResource((signal) => data(api.GET('/v1/queues/{queue}', { params, signal })), [queue]);
+  const settings = useGet('/v1/queues/{queue}', { path: { queue } });
   const form = decisionForm(settings.data?.form);
   return (
     <Section

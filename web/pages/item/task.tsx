@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { api, data, get, type Schemas } from '../../api/client.ts';
 import { mayAct } from '../../api/session.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
@@ -19,7 +19,7 @@ type Task = Schemas['Task'];
 /** A task that clients pull: its settings, its parameters, and what was dispatched of it. */
 export function TaskParts({ id }: { id: string }) {
   const t = texts.value.items;
-  const task = useItem('task', id, (signal) => data(api.GET('/v1/tasks/{id}', { params: { path: { id } }, signal })));
+  const task = useItem('task', id, (signal) => get('/v1/tasks/{id}', { path: { id } }, signal));
   return (
     <Loaded of={task}>
       {(found) => (

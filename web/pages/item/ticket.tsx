@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, data, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
 import { mayAct } from '../../api/session.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
@@ -23,9 +23,7 @@ const OPEN = ['delayed', 'waiting', 'held'];
 export function TicketParts({ id }: { id: string }) {
   const t = texts.value.items;
   const [note, write] = useState('');
-  const ticket = useItem('ticket', id, (signal) =>
-    data(api.GET('/v1/tickets/{id}', { params: { path: { id } }, signal })),
-  );
+  const ticket = useItem('ticket', id, (signal) => get('/v1/tickets/{id}', { path: { id } }, signal));
   return (
     <Loaded of={ticket}>
       {(found) => (

@@ -1,29 +1,22 @@
 import type { Schemas } from '../../api/client.ts';
-import type { LiveEvent } from '../../api/live.ts';
-import { usePages } from '../../api/pages.ts';
+import { useList } from '../../api/resource.ts';
 import { Body } from '../../components/body/body.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { moment } from '../../components/format.ts';
 import { More } from '../../components/more.tsx';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
+import { isAbout, type PartKind, placeOf } from './sources.ts';
 
 type Event = Schemas['TicketEvent'];
 
-interface Props {
-  id: string;
-  load: (
-    id: string,
-    cursor: string | undefined,
-    signal: AbortSignal,
-  ) => Promise<{ items: Event[]; nextCursor: string | null }>;
-  on: (event: LiveEvent) => boolean;
-}
+const EVENTS = 100;
 
 /** What happened to an item, oldest first, and what happens while someone looks. */
-export function Timeline({ id, load, on }: Props) {
+export function Timeline({ kind, id }: { kind: Exclude<PartKind, 'review'>; id: string }) {
   const t = texts.value.items;
-  const events = usePages((cursor, signal) => load(id, cursor, signal), [id], on);
+  const { at, path } = placeOf(kind, id, 'events');
+  const events = useList(at, { path, query: { limit: EVENTS } }, isAbout(kind, id));
   return (
     <Section title={t.timeline}>
       <Loaded of={events}>

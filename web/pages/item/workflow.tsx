@@ -1,7 +1,6 @@
 import { useLater } from '../../api/again.ts';
 import type { Schemas } from '../../api/client.ts';
-import type { LiveEvent } from '../../api/live.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { Body } from '../../components/body/body.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
@@ -9,20 +8,17 @@ import { Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
 import { When } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
-
-interface Props {
-  id: string;
-  load: (id: string, signal: AbortSignal) => Promise<Schemas['TicketWorkflow']>;
-  on: (event: LiveEvent) => boolean;
-}
+import { isAbout, type PartKind, placeOf } from './sources.ts';
 
 /** A workflow is a moment behind its item, and no event tells when it has followed. */
 const BEHIND_MS = [1_500, 5_000];
 
 /** What the item's workflow itself says, and where Temporal shows it. */
-export function Workflow({ id, load, on }: Props) {
+export function Workflow({ kind, id }: { kind: PartKind; id: string }) {
   const t = texts.value;
-  const workflow = useResource((signal) => load(id, signal), [id], { on, keep: true });
+  const { at, path } = placeOf(kind, id, 'workflow');
+  const on = isAbout(kind, id);
+  const workflow = useGet(at, { path }, { on, keep: true });
   useLater(workflow.refresh, on, BEHIND_MS);
   const ui = workflow.data?.uiUrl;
   const link = ui && (

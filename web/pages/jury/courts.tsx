@@ -1,7 +1,6 @@
 import { useLocation } from 'preact-iso';
-import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
-import { type Resource, useResource } from '../../api/resource.ts';
+import type { Schemas } from '../../api/client.ts';
+import { type Resource, useList, useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { useStream } from '../../api/stream.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
@@ -17,7 +16,6 @@ import { texts } from '../../texts/texts.ts';
 import { decline, invitationsOf } from './calls.ts';
 import './jury.css';
 
-const PAGE = 50;
 const INVITATIONS_MS = 15_000;
 
 type Invitation = Schemas['Invitations']['items'][number];
@@ -96,11 +94,7 @@ function Invited({ invitation, changed }: { invitation: Invitation; changed: () 
 
 function Courts() {
   const { jury: t, common } = texts.value;
-  const list = usePages(
-    (cursor, signal) =>
-      data(api.GET('/v1/courts', { params: { query: { limit: PAGE, ...(cursor && { cursor }) } }, signal })),
-    [],
-  );
+  const list = useList('/v1/courts', {});
   const window = ({ window }: Schemas['Court']) =>
     window ? t.windowOf(number(window.cases), span(window.seconds)) : '–';
   const columns: Column<Schemas['Court']>[] = [

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
-import { api, data, type Schemas } from '../../api/client.ts';
-import { type Resource, useResource } from '../../api/resource.ts';
+import type { Schemas } from '../../api/client.ts';
+import { type Resource, useGet } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { useStream } from '../../api/stream.ts';
 import { Empty, Loaded, Loading, ProblemNote } from '../../components/feedback.tsx';
@@ -24,10 +24,7 @@ export function JuryPage() {
   const t = texts.value.jury;
   const court = useRoute().params.court ?? '';
   const juror = personAt(session.value);
-  const settings = useResource(
-    (signal) => data(api.GET('/v1/courts/{court}', { params: { path: { court } }, signal })),
-    [court],
-  );
+  const settings = useGet('/v1/courts/{court}', { path: { court } });
   if (juror === null)
     return (
       <Page title={t.title(court)}>
@@ -48,12 +45,8 @@ function Bench({ court, juror }: { court: Schemas['Court']; juror: string }) {
   const { name } = court;
   const desk = useMemo(() => new JuryDesk(callsOf(name, juror), (court.leaseSeconds ?? 600) * 1000), []);
   useEffect(() => desk.open(), []);
-  const limits = useResource(
-    (signal) =>
-      data(api.GET('/v1/courts/{court}/jurors/{juror}', { params: { path: { court: name, juror } }, signal })),
-    [name, juror],
-    { everyMs: LIMITS_MS },
-  );
+  const path = { court: name, juror };
+  const limits = useGet('/v1/courts/{court}/jurors/{juror}', { path }, { everyMs: LIMITS_MS });
   useStream({ juror }, { onEvent: (event) => desk.noticed(event), onOpen: () => desk.lookAgain() });
   const [hold, ended] = [desk.hold.value, desk.ended.value];
   // a case that is shown uses the window up, and a vote the day

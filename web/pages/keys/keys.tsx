@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
-import { usePages } from '../../api/pages.ts';
+import { useList } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { ConfirmButton } from '../../components/confirm.tsx';
@@ -14,15 +14,11 @@ import { texts } from '../../texts/texts.ts';
 import { NewKey } from './new-key.tsx';
 
 type Key = Schemas['Key'];
-const PAGE = 50;
 
 /** Keys: who may do what. Made and revoked here; shown when they are made only. */
 export function Keys() {
   const t = texts.value;
-  const list = usePages((cursor, signal) => {
-    const query = { limit: PAGE, ...(cursor && { cursor }) };
-    return data(api.GET('/v1/keys', { params: { query }, signal }));
-  }, []);
+  const list = useList('/v1/keys', {});
   return (
     <Page title={t.pages.keys} actions={<NewKey onMade={list.refresh} />}>
       <p class="muted lead">

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
-import { api, data } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet, useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { number } from '../../components/format.ts';
@@ -77,8 +76,7 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
 }
 
 function PauseTickets({ queue }: { queue: string }) {
-  const params = { path: { queue } };
-  const found = useResource((signal) => data(api.GET('/v1/queues/{queue}', { params, signal })), [queue]);
+  const found = useGet('/v1/queues/{queue}', { path: { queue } });
   return (
     <>
       {found.data?.paused && <Badge tone="warn">{texts.value.common.paused}</Badge>}

@@ -1,5 +1,5 @@
 import { api, data, type Schemas } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
 import { ConfirmButton } from '../../components/confirm.tsx';
 import { Loaded } from '../../components/feedback.tsx';
@@ -15,7 +15,7 @@ interface Props {
 /** Filters of tickets that were saved, and what may be done with the one that is shown. */
 export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
   const t = texts.value.lists;
-  const views = useResource((signal) => data(api.GET('/v1/views', { params: { query: { limit: 500 } }, signal })), []);
+  const views = useGet('/v1/views', { query: { limit: 500 } });
   const mine = session.value?.subject ?? session.value?.name ?? 'anonymous';
   const path = (name: string, by: string) => ({ path: { name }, ...(by !== mine && { query: { by } }) });
   const save = async ({ name, shared }: Readonly<Record<string, unknown>>) => {

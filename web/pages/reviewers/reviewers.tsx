@@ -1,5 +1,5 @@
 import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import { useList } from '../../api/resource.ts';
 import { DeleteButton } from '../../components/delete.tsx';
 import { FormButton } from '../../components/form/form-button.tsx';
 import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
@@ -12,15 +12,11 @@ import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 
 type Reviewer = Schemas['Reviewer'];
-const PAGE = 50;
 
 /** The register: what the server knows of those who decide. */
 export function Reviewers() {
   const { pages, reviewers: t } = texts.value;
-  const list = usePages((cursor, signal) => {
-    const query = { limit: PAGE, ...(cursor && { cursor }) };
-    return data(api.GET('/v1/reviewers', { params: { query }, signal }));
-  }, []);
+  const list = useList('/v1/reviewers', {});
   return (
     <Page title={pages.reviewers}>
       <p class="muted lead">{t.lead}</p>

@@ -1,6 +1,6 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
-import { usePages } from '../../api/pages.ts';
+import { useList } from '../../api/resource.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
 import { moment, number } from '../../components/format.ts';
@@ -11,19 +11,10 @@ import { texts } from '../../texts/texts.ts';
 type Line = Schemas['ReviewLogLine'];
 type LoggedRecord = Line['before'];
 
-const LINES = 50;
-
 /** What became of every callback and edit, oldest first; a callback that a newer one had overtaken is marked. */
 export function Log({ id, on }: { id: string; on: (event: LiveEvent) => boolean }) {
   const t = texts.value.reviews;
-  const log = usePages(
-    (cursor, signal) => {
-      const query = { limit: LINES, ...(cursor && { cursor }) };
-      return data(api.GET('/v1/reviews/{id}/log', { params: { path: { id }, query }, signal }));
-    },
-    [id],
-    on,
-  );
+  const log = useList('/v1/reviews/{id}/log', { path: { id } }, on);
   return <Listing title={t.log} list={log} columns={columns()} rowKey={({ seq }) => String(seq)} empty={t.noLog} />;
 }
 

@@ -1,7 +1,5 @@
 import { useRoute } from 'preact-iso';
-import { api, data } from '../../api/client.ts';
-import type { LiveEvent } from '../../api/live.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { Body } from '../../components/body/body.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
@@ -12,6 +10,7 @@ import { When } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Deliveries } from '../item/deliveries.tsx';
 import '../item/item.css';
+import { isAbout } from '../item/sources.ts';
 import { Workflow } from '../item/workflow.tsx';
 import { Log } from './log.tsx';
 import './reviews.css';
@@ -23,24 +22,10 @@ export function Review() {
   return <OneReview key={id} id={id} />;
 }
 
-const DELIVERIES = 20;
-
-const loadWorkflow = (id: string, signal: AbortSignal) =>
-  data(api.GET('/v1/reviews/{id}/workflow', { params: { path: { id } }, signal }));
-
-function loadDeliveries(id: string, cursor: string | undefined, signal: AbortSignal) {
-  const query = { limit: DELIVERIES, ...(cursor && { cursor }) };
-  return data(api.GET('/v1/reviews/{id}/deliveries', { params: { path: { id }, query }, signal }));
-}
-
 function OneReview({ id }: { id: string }) {
   const t = texts.value.reviews;
-  const on = (event: LiveEvent) => event.kind === 'review' && event.itemId === id;
-  const review = useResource(
-    (signal) => data(api.GET('/v1/reviews/{id}', { params: { path: { id } }, signal })),
-    [id],
-    { on },
-  );
+  const on = isAbout('review', id);
+  const review = useGet('/v1/reviews/{id}', { path: { id } }, { on });
   useShortcuts([{ key: 'r', does: texts.value.common.refresh, run: review.refresh }]);
   return (
     <Page title={t.title(id)}>
@@ -64,8 +49,8 @@ function OneReview({ id }: { id: string }) {
             </Section>
             <Stores id={id} on={on} />
             <Log id={id} on={on} />
-            <Deliveries kind="review" id={id} load={loadDeliveries} on={on} />
-            <Workflow id={id} load={loadWorkflow} on={on} />
+            <Deliveries kind="review" id={id} />
+            <Workflow kind="review" id={id} />
           </>
         )}
       </Loaded>

@@ -1,7 +1,6 @@
 import { useLocation } from 'preact-iso';
-import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
-import { useResource } from '../../api/resource.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useGet, useList } from '../../api/resource.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
@@ -14,21 +13,13 @@ import { texts } from '../../texts/texts.ts';
 import './reviews.css';
 
 type Review = Schemas['Review'];
-const ROWS = 50;
 const isReview = ({ kind }: { kind: string }) => kind === 'review';
 
 /** Reviews with the statuses that audits gave them, newest first, and what became of today's callbacks. */
 export function Reviews() {
   const t = texts.value.reviews;
   const { route } = useLocation();
-  const list = usePages(
-    (cursor, signal) => {
-      const query = { limit: ROWS, ...(cursor && { cursor }) };
-      return data(api.GET('/v1/reviews', { params: { query }, signal }));
-    },
-    [],
-    isReview,
-  );
+  const list = useList('/v1/reviews', {}, isReview);
   const jump = (event: SubmitEvent) => {
     event.preventDefault();
     const id = String(new FormData(event.currentTarget as HTMLFormElement).get('id') ?? '').trim();
@@ -76,7 +67,7 @@ function columns(): Column<Review>[] {
 /** Keys that are bound to queues may not read it, so it is left out where it cannot be had. */
 function Today() {
   const t = texts.value.reviews;
-  const stats = useResource((signal) => data(api.GET('/v1/review-stats', { signal })), [], { on: isReview });
+  const stats = useGet('/v1/review-stats', {}, { on: isReview });
   if (!stats.data) return null;
   const { applied, expired, repeated, edited, day } = stats.data;
   const counts: [string, number][] = [

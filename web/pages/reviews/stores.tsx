@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
-import { api, data } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { moment, number } from '../../components/format.ts';
@@ -18,11 +17,7 @@ const ROWS = 100;
 export function Stores({ id, on }: { id: string; on: (event: LiveEvent) => boolean }) {
   const t = texts.value.reviews;
   const [shown, setShown] = useState(ROWS);
-  const stores = useResource(
-    (signal) => data(api.GET('/v1/reviews/{id}/stores', { params: { path: { id } }, signal })),
-    [id],
-    { on },
-  );
+  const stores = useGet('/v1/reviews/{id}/stores', { path: { id } }, { on });
   const step = stores.data && (
     <Badge tone={stores.data.inStep ? 'good' : 'bad'}>{stores.data.inStep ? t.inStep : t.outOfStep}</Badge>
   );

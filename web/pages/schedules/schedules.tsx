@@ -1,7 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet, useList } from '../../api/resource.ts';
 import { DeleteButton } from '../../components/delete.tsx';
 import { Empty } from '../../components/feedback.tsx';
 import { Filters, word } from '../../components/form/filters.tsx';
@@ -13,7 +12,6 @@ import { texts } from '../../texts/texts.ts';
 import { EditSchedule } from './edit.tsx';
 
 type Schedule = Schemas['Schedule'];
-const PAGE = 50;
 const MOST_TOPICS = 500;
 
 /** Periodic jobs, topic by topic. */
@@ -31,8 +29,7 @@ export function Schedules() {
 }
 
 function Chooser({ chosen }: { chosen: string }) {
-  const query = { limit: MOST_TOPICS };
-  const known = useResource((signal) => data(api.GET('/v1/topics', { params: { query }, signal })), []);
+  const known = useGet('/v1/topics', { query: { limit: MOST_TOPICS } });
   const suggestions = known.data?.items.map(({ name }) => name) ?? [];
   const fields = [word('topic', texts.value.schedules.topic, { suggestions })];
   return <Filters path="/schedules" fields={fields} given={{ topic: chosen }} />;
@@ -40,13 +37,7 @@ function Chooser({ chosen }: { chosen: string }) {
 
 function Found({ topic }: { topic: string }) {
   const t = texts.value.schedules;
-  const list = usePages(
-    (cursor, signal) => {
-      const query = { limit: PAGE, ...(cursor && { cursor }) };
-      return data(api.GET('/v1/topics/{topic}/schedules', { params: { path: { topic }, query }, signal }));
-    },
-    [topic],
-  );
+  const list = useList('/v1/topics/{topic}/schedules', { path: { topic } });
   return (
     <Listing
       title={t.of(topic)}

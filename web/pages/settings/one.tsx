@@ -1,7 +1,7 @@
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useLocation, useRoute } from 'preact-iso';
 import { api, data } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet, useResource } from '../../api/resource.ts';
 import { maySee, session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { DeleteButton } from '../../components/delete.tsx';
@@ -20,8 +20,7 @@ import { topicForm } from './topic-form.ts';
 /** The settings of a queue, pausing it, and deleting it. */
 export function QueueSettings() {
   const { queue = '' } = useRoute().params;
-  const params = { path: { queue } };
-  const found = useResource((signal) => data(api.GET('/v1/queues/{queue}', { params, signal })), [queue]);
+  const found = useGet('/v1/queues/{queue}', { path: { queue } });
   const pause = (paused: boolean) => pauseQueue(queue, paused);
   return (
     <Page title={queue} actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}>

@@ -1,5 +1,5 @@
-import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useList } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
 import { moment, number, span } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
@@ -7,9 +7,6 @@ import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { NewOne } from './new-one.tsx';
-
-const PAGE = 50;
-const page = (cursor: string | undefined) => ({ query: { limit: PAGE, ...(cursor && { cursor }) } });
 
 /** All queues, topics and courts with the settings that matter most; each leads to all of its own. */
 export function Settings() {
@@ -42,7 +39,7 @@ function named<Row extends { name: string; paused?: boolean }>(folder: string): 
 
 function Queues() {
   const { settings: t, queueSettings } = texts.value;
-  const list = usePages((cursor, signal) => data(api.GET('/v1/queues', { params: page(cursor), signal })), []);
+  const list = useList('/v1/queues', {});
   const columns: Column<Schemas['Queue']>[] = [
     named('queues'),
     { id: 'lease', title: t.lease, numeric: true, cell: (q) => span(q.leaseSeconds ?? 0) },
@@ -55,7 +52,7 @@ function Queues() {
 
 function Topics() {
   const { settings: t, common, topicSettings } = texts.value;
-  const list = usePages((cursor, signal) => data(api.GET('/v1/topics', { params: page(cursor), signal })), []);
+  const list = useList('/v1/topics', {});
   const columns: Column<Schemas['Topic']>[] = [
     named('topics'),
     { id: 'attempts', title: t.attempts, numeric: true, cell: ({ maxAttempts: n }) => (n ? number(n) : '–') },
@@ -76,7 +73,7 @@ function Topics() {
 
 function Courts() {
   const { settings: t, courtSettings } = texts.value;
-  const list = usePages((cursor, signal) => data(api.GET('/v1/courts', { params: page(cursor), signal })), []);
+  const list = useList('/v1/courts', {});
   const modes: Record<string, string> = courtSettings.modes;
   const columns: Column<Schemas['Court']>[] = [
     named('courts'),

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { useResource } from '../../api/resource.ts';
+import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Empty, Loaded, saidOf } from '../../components/feedback.tsx';
 import { FormButton } from '../../components/form/form-button.tsx';
@@ -21,10 +21,7 @@ const change = (gid: string, body: Schemas['ChangeMembers']) =>
 export function TaskGroup() {
   const t = texts.value.taskLists;
   const { gid = '' } = useRoute().params;
-  const found = useResource(
-    (signal) => data(api.GET('/v1/groups/{gid}', { params: { path: { gid } }, signal })),
-    [gid],
-  );
+  const found = useGet('/v1/groups/{gid}', { path: { gid } });
   return (
     <Page title={gid} actions={mayAct('producer') && found.data && <AddMembers gid={gid} onSaved={found.refresh} />}>
       <Tabs />

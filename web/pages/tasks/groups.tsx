@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
 import { CallError } from '../../api/problem.ts';
+import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { refusal } from '../../components/form/form.tsx';
 import { FormButton } from '../../components/form/form-button.tsx';
@@ -14,15 +14,10 @@ import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
 
-const PAGE = 50;
-
 /** Groups of users that tasks are for. */
 export function TaskGroups() {
   const { taskLists: t, common } = texts.value;
-  const list = usePages((cursor, signal) => {
-    const query = { limit: PAGE, ...(cursor && { cursor }) };
-    return data(api.GET('/v1/groups', { params: { query }, signal }));
-  }, []);
+  const list = useList('/v1/groups', {});
   const columns: Column<Schemas['GroupSummary']>[] = [
     { id: 'name', title: common.name, cell: ({ id }) => <a href={`/tasks/groups/${encodeURIComponent(id)}`}>{id}</a> },
     { id: 'size', title: t.size, numeric: true, cell: ({ size }) => number(size) },

@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso';
-import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useList } from '../../api/resource.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
@@ -26,15 +26,8 @@ export function DispatchLog() {
   const t = texts.value;
   const { query } = useLocation();
   const { uid, taskId, from } = query;
-  const list = usePages(
-    (cursor, signal) => {
-      const asked = { ...(uid && { uid }), ...(taskId && { taskId }), ...(from && { from }) };
-      const query = { limit: PAGE, ...(cursor && { cursor }), ...asked };
-      return data(api.GET('/v1/dispatch-log', { params: { query }, signal }));
-    },
-    [uid, taskId, from],
-    ({ kind }) => kind === 'task',
-  );
+  const asked = { limit: PAGE, uid, taskId, from };
+  const list = useList('/v1/dispatch-log', { query: asked }, ({ kind }) => kind === 'task');
   return (
     <Page title={t.taskLists.log}>
       <Tabs />

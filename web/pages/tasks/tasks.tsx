@@ -1,6 +1,6 @@
 import { useLocation } from 'preact-iso';
-import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
@@ -13,7 +13,6 @@ import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
 
 type Task = Schemas['Task'];
-const PAGE = 50;
 
 const filterFields = ({ tasks: t, common }: Texts): LeafSpec[] => [
   { kind: 'text', name: 'executor', said: [t.executor, t.executorHint], empty: 'omit' },
@@ -46,18 +45,15 @@ export function Tasks() {
 
 function Found({ query: { executor, from, to, state, ownOnly } }: { query: Record<string, string> }) {
   const t = texts.value;
-  const list = usePages(
-    (cursor, signal) => {
-      const query = {
-        ...{ limit: PAGE, ...(cursor && { cursor }), ...(executor && { executor }), ...(from && { from }) },
-        ...{ ...(to && { to }), ...(ownOnly && { include: 'own' as const }) },
-        state: state === 'deleted' ? ('deleted' as const) : ('active' as const),
-      };
-      return data(api.GET('/v1/tasks', { params: { query }, signal }));
-    },
-    [executor, from, to, state, ownOnly],
-    ({ kind }) => kind === 'task' || kind === 'rotation',
-  );
+  const include = ownOnly ? ('own' as const) : undefined;
+  const asked = {
+    executor,
+    from,
+    to,
+    include,
+    state: state === 'deleted' ? ('deleted' as const) : ('active' as const),
+  };
+  const list = useList('/v1/tasks', { query: asked }, ({ kind }) => kind === 'task' || kind === 'rotation');
   return <Listing title={t.pages.tasks} list={list} columns={columns()} rowKey={({ id }) => id} empty={t.tasks.none} />;
 }
 

@@ -1,5 +1,5 @@
 import { api, data, type Schemas } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import { useList } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
 import { DeleteButton } from '../../components/delete.tsx';
 import { refusal } from '../../components/form/form.tsx';
@@ -14,15 +14,11 @@ import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
 
 type Template = Schemas['Template'];
-const PAGE = 50;
 
 /** What tasks' parameters must look like. A template is never changed: tasks rely on it. */
 export function TaskTemplates() {
   const { taskLists: t } = texts.value;
-  const list = usePages((cursor, signal) => {
-    const query = { limit: PAGE, ...(cursor && { cursor }) };
-    return data(api.GET('/v1/templates', { params: { query }, signal }));
-  }, []);
+  const list = useList('/v1/templates', {});
   return (
     <Page title={t.templates} actions={mayAct('producer') && <NewTemplate onMade={list.refresh} />}>
       <Tabs />
