@@ -101,7 +101,7 @@ function coalesce(gapMs: number, work: () => Promise<void>): () => void {
 }
 
 /** A page of a list of the API. */
-interface KeysetPage<Item> {
+export interface KeysetPage<Item> {
   items: Item[];
   nextCursor: string | null;
 }
@@ -118,16 +118,20 @@ const MOST_EMPTY = 20;
  * The first pages of a list, or more while there is no item: the API leaves out what a key may not see, and may leave nothing of
  * a page.
  */
-export async function readPages<Item>(load: (cursor: string | undefined) => Promise<KeysetPage<Item>>, pages: number) {
+export async function readPages<Item>(
+  load: (cursor: string | undefined) => Promise<KeysetPage<Item>>,
+  pages: number,
+  from?: string,
+) {
   const items: Item[] = [];
-  let cursor: string | null | undefined;
+  let cursor: string | null | undefined = from;
   let read = 0;
   for (; cursor !== null && (read < pages || (items.length === 0 && read < MOST_EMPTY)); read++) {
     const next: KeysetPage<Item> = await load(cursor);
     items.push(...next.items);
     cursor = next.nextCursor;
   }
-  return { items, read, hasMore: cursor !== null };
+  return { items, read, nextCursor: cursor ?? null };
 }
 
 /**
@@ -149,11 +153,11 @@ export function usePages<Item>(
   const all = useResource(
     async (signal) => ({ of, ...(await readPages((cursor) => load(cursor, signal), pages)) }),
     [of, pages],
-    { ...(on && { on }), keep: true },
+    { on, keep: true },
   );
   // the last answer stays while there is no newer one, but only if it is one to the same question
   const found = all.data?.of === of ? all.data : undefined;
-  const more = found?.hasMore ? () => setAsked({ of, pages: found.read + 1 }) : undefined;
+  const more = found?.nextCursor ? () => setAsked({ of, pages: found.read + 1 }) : undefined;
   return { ...all, data: found?.items, more };
 }
 

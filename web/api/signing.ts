@@ -1,11 +1,11 @@
-import { api, data } from './client.ts';
+import { api, data, get } from './client.ts';
 import { problemOf } from './problem.ts';
 import { session } from './session.ts';
 
 /** Finds out who uses the console. @throws CallError when the server doesn't say */
 export async function loadSession(): Promise<void> {
   try {
-    const found = await data(api.GET('/v1/session'));
+    const found = await get('/v1/session', {});
     // another object would be another session to all that depends on it
     if (JSON.stringify(found) !== JSON.stringify(session.peek())) session.value = found;
   } catch (error) {

@@ -1,4 +1,4 @@
-import { api, data } from '../api/client.ts';
+import { get } from '../api/client.ts';
 import { useResource } from '../api/resource.ts';
 import { Field } from './field.tsx';
 
@@ -14,7 +14,7 @@ interface Props {
 /** Chooses one of the queues of tickets that exist and that the key may see. */
 export function QueuePicker({ label, value, set }: Props) {
   const query = { limit: MOST };
-  const known = useResource((signal) => data(api.GET('/v1/queues', { params: { query }, signal })), []);
+  const known = useResource((signal) => get('/v1/queues', { query }, signal), []);
   return (
     <Field label={label}>
       {(field) => (

@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { api, data, get, type Schemas } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
 import type { Cause, Held } from './shelf.ts';
 
@@ -42,7 +42,7 @@ export function callsOf({ queue, reviewer, skills }: { queue: string; reviewer: 
           body: { token, queue: to, ...(reason && { reason }) },
         }),
       ),
-    get: (id: string) => api.GET('/v1/tickets/{id}', { params: at(id) }),
+    get: (id: string) => get('/v1/tickets/{id}', at(id)),
     /** Why a ticket is not the reviewer's any more, as far as it shows. */
     causeIn: ({ state, decidedBy, invalidation }: Schemas['Ticket']): Cause => ({
       reason: state === 'waiting' || state === 'held' || state === 'delayed' ? 'expired' : state,

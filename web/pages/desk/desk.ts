@@ -282,7 +282,7 @@ export class Desk {
   /** Whether it is still this reviewer's, and how it looks now. */
   async #see(id: string, isChanged: boolean): Promise<void> {
     const held = steps.heldOf(this.shelf.value).find(({ ticket }) => ticket.id === id);
-    const found = held && (await data(this.#calls.get(id)).catch(() => null));
+    const found = held && (await this.#calls.get(id).catch(() => null));
     if (!held || !found) return;
     const isMine = found.lease?.reviewer === this.#calls.reviewer && found.attempts === held.ticket.attempts;
     if (!isMine) return this.#lose(id, this.#calls.causeIn(found));

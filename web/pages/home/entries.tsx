@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
 import { type Listed, usePages } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
 import { duration, number } from '../../components/format.ts';
@@ -23,8 +23,7 @@ interface Props {
 export function useEntries(kind: Kind): Props {
   const list = usePages(
     async (cursor, signal) => {
-      const query = { kind, ...(cursor && { cursor }) };
-      const found = await data(api.GET('/v1/overview', { params: { query }, signal }));
+      const found = await get('/v1/overview', { query: { kind, cursor } }, signal);
       return found[NOUNS[kind]] ?? { items: [], nextCursor: null };
     },
     [kind],

@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
@@ -26,11 +26,11 @@ const WAITS_MS = 300_000;
 export function Home() {
   const t = texts.value;
   const isBound = session.value?.queues !== null;
-  const attention = useResource(
-    async (signal) => (isBound ? null : await data(api.GET('/v1/attention', { signal }))),
-    [],
-    { on: () => !isBound, everyMs: ATTENTION_MS, gapMs: ATTENTION_GAP_MS },
-  );
+  const attention = useResource(async (signal) => (isBound ? null : await get('/v1/attention', {}, signal)), [], {
+    on: () => !isBound,
+    everyMs: ATTENTION_MS,
+    gapMs: ATTENTION_GAP_MS,
+  });
   const waits = useResource(async (signal) => (isBound ? null : await waitsUntilClaimed(signal)), [], {
     everyMs: WAITS_MS,
   });
@@ -68,7 +68,7 @@ export function Home() {
 /** Of the last minutes; it reads all that happened in them. */
 function waitsUntilClaimed(signal: AbortSignal): Promise<Schemas['Lateness']> {
   const from = new Date(serverNow() - WAITS_MS).toISOString();
-  return data(api.GET('/v1/figures/lateness', { params: { query: { kind: 'ticket', from } }, signal }));
+  return get('/v1/figures/lateness', { query: { kind: 'ticket', from } }, signal);
 }
 
 function Alerts({ alerts }: { alerts: Alert[] }) {

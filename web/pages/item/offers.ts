@@ -20,9 +20,7 @@ export async function explain(
   signal?: AbortSignal,
 ): Promise<Offer> {
   const body = { ticket: id, reviewer, skills };
-  const answer = await data(
-    api.POST('/v1/queues/{queue}/explain', { params: { path: { queue } }, body, ...(signal && { signal }) }),
-  );
+  const answer = await data(api.POST('/v1/queues/{queue}/explain', { params: { path: { queue } }, body, signal }));
   if (!('offered' in answer)) throw new Error('explain answered nothing about the ticket');
   return answer;
 }

@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { api, data, get, type Schemas } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
 
 export type CaseCalls = ReturnType<typeof callsOf>;
@@ -25,10 +25,8 @@ export const decline = (id: string, token: string) =>
   data(api.POST('/v1/cases/{id}/decline', { params: { path: { id } }, body: { token } }));
 
 /** A juror's open invitations. There is one a court at most, so one page has those of any sensible number of courts. */
-export async function invitationsOf(juror: string, signal?: AbortSignal) {
-  const params = { path: { juror }, query: { limit: 500 } };
-  return (await data(api.GET('/v1/jurors/{juror}/invitations', { params, ...(signal && { signal }) }))).items;
-}
+export const invitationsOf = async (juror: string, signal?: AbortSignal) =>
+  (await get('/v1/jurors/{juror}/invitations', { path: { juror }, query: { limit: 500 } }, signal)).items;
 
 /** Codes of what ends a juror's hold of a case for good, beside the end of the case itself. */
 const ENDING = ['lease_lost', 'already_voted', 'conflict_of_interest', 'forbidden', 'not_found'];

@@ -1,4 +1,4 @@
-import { api, data } from '../../api/client.ts';
+import { get } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
 import { mayAct } from '../../api/session.ts';
 import { pathOf, READERS } from '../../links.ts';
@@ -30,12 +30,12 @@ type ItemListKind = (typeof ITEM_KINDS)[number];
  * @throws CallError
  */
 export async function findId(id: string): Promise<Hits> {
-  const of = { params: { path: { id } } };
-  if (!mayAct('producer', 'agent')) return { hits: await known('job', id, api.GET('/v1/jobs/{id}', of)), more: false };
+  const of = { path: { id } };
+  if (!mayAct('producer', 'agent')) return { hits: await known('job', id, get('/v1/jobs/{id}', of)), more: false };
   const [items, ...others] = await Promise.all([
     itemsLike(id),
-    known('rotation', id, api.GET('/v1/tasks/{id}', of)),
-    known('review', id, api.GET('/v1/reviews/{id}', of)),
+    known('rotation', id, get('/v1/tasks/{id}', of)),
+    known('review', id, get('/v1/reviews/{id}', of)),
   ]);
   const hits = items.items.slice(0, MOST).map(({ kind, id, queue, state }): Found => {
     return { kind: kind === 'task' ? 'occurrence' : kind, id, queue, state, path: pathOf(kind, id) };
@@ -47,7 +47,7 @@ export async function findId(id: string): Promise<Hits> {
 async function itemsLike(id: string) {
   const read = (kind?: ItemListKind) => {
     const query = { id, limit: MOST, ...(kind && { kind }) };
-    return data(api.GET('/v1/items', { params: { query } }));
+    return get('/v1/items', { query });
   };
   const readable = ITEM_KINDS.filter((kind) => mayAct(...READERS[kind === 'task' ? 'occurrence' : kind]));
   const pages = await Promise.all(readable.length === ITEM_KINDS.length ? [read()] : readable.map(read));
@@ -64,9 +64,9 @@ export function onlyOne(id: string, { hits }: Hits): Found | undefined {
 /** There is none, it is not for this key, or it cannot be an id of this kind. */
 const ABSENT = ['not_found', 'forbidden', 'invalid_request'];
 
-async function known(kind: 'job' | 'rotation' | 'review', id: string, asking: Parameters<typeof data>[0]) {
+async function known(kind: 'job' | 'rotation' | 'review', id: string, asking: Promise<unknown>) {
   try {
-    await data(asking);
+    await asking;
   } catch (error) {
     if (ABSENT.includes(problemOf(error).code)) return [];
     throw error;

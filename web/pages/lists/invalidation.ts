@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { api, data, get, type Schemas } from '../../api/client.ts';
 
 export type BulkFilter = NonNullable<Schemas['InvalidateMany']['filter']>;
 export const OPEN_STATES = ['delayed', 'waiting', 'held'] as const;
@@ -40,7 +40,7 @@ export const invalidateAll = (queue: string, hit: Hit, reason: string) =>
 
 /** By the newest ticket and not by the browser's clock, which may be wrong. */
 async function justAfterNewest(queue: string): Promise<string> {
-  const { items } = await data(api.GET('/v1/tickets', { params: { query: { queue, limit: 1 } } }));
+  const { items } = await get('/v1/tickets', { query: { queue, limit: 1 } });
   const newest = Date.parse(items[0]?.createdAt ?? '1970-01-01T00:00:00Z');
   // times are shown in milliseconds, and kept more precisely
   return new Date(newest + 1).toISOString();
@@ -52,7 +52,7 @@ async function sampleOf(queue: string, { state, createdBefore, priorityBelow }: 
   const pages = await Promise.all(
     states.map((one) => {
       const query = { queue, state: one, limit: LOOKED_AT, ...(createdBefore && { createdBefore }) };
-      return data(api.GET('/v1/tickets', { params: { query } }));
+      return get('/v1/tickets', { query });
     }),
   );
   const fits = (priority: number) => priorityBelow === undefined || priority < priorityBelow;

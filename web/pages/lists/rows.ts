@@ -1,5 +1,5 @@
-import type { paths } from '../../../clients/typescript/src/openapi.ts';
-import { api, data, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
+import { type KeysetPage, readPages } from '../../api/resource.ts';
 import type { ListKind } from '../../links.ts';
 import type { Filter } from './filters.ts';
 
@@ -17,16 +17,7 @@ export interface Row {
   createdAt: string;
 }
 
-interface Page {
-  items: Row[];
-  nextCursor: string | null;
-}
-
 const ROWS = 50;
-/** Empty pages in a row that are read before someone asks for more. */
-const MOST_EMPTY = 20;
-
-type TicketQuery = NonNullable<paths['/v1/tickets']['get']['parameters']['query']>;
 
 const ticketRow = (ticket: Schemas['Ticket']): Row => ({
   ...{ id: ticket.id, queue: ticket.queue, state: ticket.state, createdAt: ticket.createdAt, figure: ticket.priority },
@@ -40,36 +31,27 @@ const caseRow = ({ id, court, state, votesLeft, winner, createdAt }: Schemas['Ca
 });
 
 /** One page of a list, newest first: never more is read than is shown. Jobs are listed by topic only. */
-export async function loadRows(kind: ListKind, filter: Filter, signal: AbortSignal): Promise<Page> {
-  const { queue, cursor } = filter;
-  const page = { limit: ROWS, ...(cursor && { cursor }) };
-  const of = <S>(state: string | undefined) => state && { state: state as S };
+export async function loadRows(kind: ListKind, filter: Filter, signal: AbortSignal): Promise<KeysetPage<Row>> {
+  const { queue, state, cursor } = filter;
+  const query = { limit: ROWS, state, cursor };
   if (kind === 'job') {
     if (!queue) return { items: [], nextCursor: null };
-    const query = { ...page, ...of<Schemas['Job']['state']>(filter.state) };
-    const params = { path: { topic: queue }, query };
-    const found = await data(api.GET('/v1/topics/{topic}/jobs', { params, signal }));
+    const found = await get('/v1/topics/{topic}/jobs', { path: { topic: queue }, query } as never, signal);
     return { ...found, items: found.items.map(jobRow) };
   }
   if (kind === 'case') {
-    const query = { ...page, ...of<Schemas['CaseState']>(filter.state), ...(queue && { court: queue }) };
-    const found = await data(api.GET('/v1/cases', { params: { query }, signal }));
+    const found = await get('/v1/cases', { query: { ...query, court: queue } } as never, signal);
     return { ...found, items: found.items.map(caseRow) };
   }
-  // a page may end early, after very many that do not fit
-  const load = async (cursor: string | undefined) => {
-    const query: TicketQuery = { ...filter, limit: ROWS, ...(cursor && { cursor }) };
-    return data(api.GET('/v1/tickets', { params: { query }, signal }));
-  };
-  let found = await load(cursor);
-  for (let n = 1; n < MOST_EMPTY && found.items.length === 0 && found.nextCursor !== null; n++)
-    found = await load(found.nextCursor);
-  return { ...found, items: found.items.map(ticketRow) };
+  const load = (cursor: string | undefined) =>
+    get('/v1/tickets', { query: { ...filter, limit: ROWS, cursor } } as never, signal);
+  const { items, nextCursor } = await readPages(load, 1, cursor);
+  return { items: items.map(ticketRow), nextCursor };
 }
 
 /** The figures of a queue, topic or court, by state where they have one. They are kept, and nothing is counted for them. */
 export function loadStats(kind: ListKind, name: string, signal: AbortSignal): Promise<Record<string, unknown>> {
-  if (kind === 'job') return data(api.GET('/v1/topics/{topic}/stats', { params: { path: { topic: name } }, signal }));
-  if (kind === 'case') return data(api.GET('/v1/courts/{court}/stats', { params: { path: { court: name } }, signal }));
-  return data(api.GET('/v1/queues/{queue}/stats', { params: { path: { queue: name } }, signal }));
+  if (kind === 'job') return get('/v1/topics/{topic}/stats', { path: { topic: name } }, signal);
+  if (kind === 'case') return get('/v1/courts/{court}/stats', { path: { court: name } }, signal);
+  return get('/v1/queues/{queue}/stats', { path: { queue: name } }, signal);
 }

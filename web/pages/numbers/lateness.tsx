@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { Facts } from '../../components/facts.tsx';
@@ -24,7 +24,7 @@ export function Lateness({ wanted: { kind, queue, range }, sign }: Props) {
   const t = texts.value.numbers;
   const lateness = useResource((signal) => {
     const query = { kind, ...beginOf(range, serverNow()), ...(queue && { queue }) };
-    return data(api.GET('/v1/figures/lateness', { params: { query }, signal }));
+    return get('/v1/figures/lateness', { query }, signal);
   }, []);
   useRefreshWhen(sign, lateness.refresh);
   const said = (seconds: number | null) => (seconds === null ? '–' : exactDuration(seconds));

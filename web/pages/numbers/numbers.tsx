@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { api, data } from '../../api/client.ts';
+import { get } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { readPages, useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
@@ -60,8 +60,8 @@ const MOST_NAMES = 200;
 /** The newest queues, topics, courts or groups that the session sees, by what their figures are asked for. */
 async function namesOf(kind: FigureKind, signal: AbortSignal): Promise<{ kind: FigureKind; names: string[] }> {
   const read = async (cursor: string | undefined) => {
-    const query = { kind, limit: MOST_NAMES, ...(cursor && { cursor }) };
-    const { queues, topics, courts, groups } = await data(api.GET('/v1/overview', { params: { query }, signal }));
+    const query = { kind, limit: MOST_NAMES, cursor };
+    const { queues, topics, courts, groups } = await get('/v1/overview', { query }, signal);
     return queues ?? topics ?? courts ?? groups ?? { items: [], nextCursor: null };
   };
   const { items } = await readPages<{ name: string }>(read, 1);
@@ -74,7 +74,7 @@ function Shown({ wanted, asked }: { wanted: Wanted; asked: number }) {
   const figures = useResource(
     (signal) => {
       const query = { kind, ...timeOf(range, serverNow()), ...(queue && { queue }) };
-      return data(api.GET('/v1/figures', { params: { query }, signal }));
+      return get('/v1/figures', { query }, signal);
     },
     [asked],
     { keep: true },

@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
@@ -39,7 +39,7 @@ function Persons({ title, wanted: { kind, queue, range }, sign }: Props & { titl
   const t = texts.value.numbers;
   const people = useResource((signal) => {
     const query = { kind, ...beginOf(range, serverNow()), ...(queue && { queue }) };
-    return data(api.GET('/v1/figures/people', { params: { query }, signal }));
+    return get('/v1/figures/people', { query }, signal);
   }, []);
   useRefreshWhen(sign, people.refresh);
   const table = (reviewers: Reviewer[], jurors: Juror[]) =>

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, data, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
@@ -25,8 +25,8 @@ export const Quality = overTime('quality', ({ queue, range }: OfQueue) => {
   const found = useResource(
     (signal) =>
       Promise.all([
-        data(api.GET('/v1/queues/{queue}/quality', { params: { path, query: time }, signal })),
-        data(api.GET('/v1/queues/{queue}', { params: { path }, signal })),
+        get('/v1/queues/{queue}/quality', { path, query: time }, signal),
+        get('/v1/queues/{queue}', { path }, signal),
       ]),
     [],
   );

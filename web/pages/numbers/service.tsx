@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { Facts } from '../../components/facts.tsx';
@@ -20,7 +20,7 @@ export const Service = overTime('service', ({ queue, range }: OfQueue) => {
   const t = texts.value.numbers.service;
   const found = useResource((signal) => {
     const params = { path: { queue }, query: beginOf(range, serverNow()) };
-    return data(api.GET('/v1/queues/{queue}/service', { params, signal }));
+    return get('/v1/queues/{queue}/service', params, signal);
   }, []);
   return (
     <Loaded of={found}>

@@ -1,4 +1,4 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { api, data, get, type Schemas } from '../../api/client.ts';
 import { CallError } from '../../api/problem.ts';
 
 export type Given = Readonly<Record<string, unknown>>;
@@ -15,11 +15,8 @@ export interface SettingsOf {
 /** What a dry run has found, or a save has warned of. */
 export type Foreseen = Schemas['QueueDryRun'] | Schemas['CourtDryRun'] | { warnings: string[] };
 
-/** An answer without what it says beside the settings; that cannot be sent back. */
-const without = (answer: object, names: readonly string[]): Given =>
-  Object.fromEntries(Object.entries(answer).filter(([name]) => !names.includes(name)));
-
-async function orNull(calling: Promise<Given>): Promise<Given | null> {
+/** null: there is nothing of that name. */
+export async function orNull<T>(calling: Promise<T>): Promise<T | null> {
   try {
     return await calling;
   } catch (error) {
@@ -28,48 +25,30 @@ async function orNull(calling: Promise<Given>): Promise<Given | null> {
   }
 }
 
-const cancelled = (signal: AbortSignal | undefined) => (signal ? { signal } : {});
+type Path = '/v1/queues/{queue}' | '/v1/courts/{court}' | '/v1/topics/{topic}';
 
-const QUEUE = ['name', 'paused', 'createdAt', 'updatedAt'];
-const putQueue = (queue: string, settings: Given, dryRun: boolean) => {
-  const body = { ...(settings as Schemas['PutQueue']), dryRun };
-  return data(api.PUT('/v1/queues/{queue}', { params: { path: { queue } }, body }));
-};
+/** @param beside what an answer says beside the settings; that cannot be sent back */
+function settingsAt(path: Path, of: string, beside: readonly string[]): Required<SettingsOf> {
+  const without = (answer: object): Given =>
+    Object.fromEntries(Object.entries(answer).filter(([name]) => !beside.includes(name)));
+  const at = (name: string) => ({ path: { [of]: name } }) as never;
+  const put = (name: string, body: Given) => data(api.PUT(path, { params: at(name), body: body as never }));
+  return {
+    load: (name, signal) => orNull(get(path, at(name), signal).then(without)),
+    save: async (name, settings) => without(await put(name, settings)),
+    tryOut: async (name, settings) => (await put(name, { ...settings, dryRun: true })) as Foreseen,
+  };
+}
 
-export const queueSettingsOf: SettingsOf = {
-  async load(queue, signal) {
-    const calling = data(api.GET('/v1/queues/{queue}', { params: { path: { queue } }, ...cancelled(signal) }));
-    return orNull(calling.then((answer) => without(answer, QUEUE)));
-  },
-  save: async (name, settings) => without(await putQueue(name, settings, false), QUEUE),
-  tryOut: async (name, settings) => (await putQueue(name, settings, true)) as Schemas['QueueDryRun'],
-};
+export const queueSettingsOf: SettingsOf = settingsAt('/v1/queues/{queue}', 'queue', [
+  ...['name', 'paused', 'createdAt', 'updatedAt'],
+]);
+export const courtSettingsOf: SettingsOf = settingsAt('/v1/courts/{court}', 'court', [
+  'name',
+  'createdAt',
+  'updatedAt',
+]);
 
-const COURT = ['name', 'createdAt', 'updatedAt'];
-const putCourt = (court: string, settings: Given, dryRun: boolean) => {
-  const body = { ...(settings as Schemas['PutCourt']), dryRun };
-  return data(api.PUT('/v1/courts/{court}', { params: { path: { court } }, body }));
-};
-
-export const courtSettingsOf: SettingsOf = {
-  async load(court, signal) {
-    const calling = data(api.GET('/v1/courts/{court}', { params: { path: { court } }, ...cancelled(signal) }));
-    return orNull(calling.then((answer) => without(answer, COURT)));
-  },
-  save: async (name, settings) => without(await putCourt(name, settings, false), COURT),
-  tryOut: async (name, settings) => (await putCourt(name, settings, true)) as Schemas['CourtDryRun'],
-};
-
-const TOPIC = ['name', 'createdAt'];
-
-/** A topic's settings say also whether it is paused. */
-export const topicSettingsOf: SettingsOf = {
-  async load(topic, signal) {
-    const calling = data(api.GET('/v1/topics/{topic}', { params: { path: { topic } }, ...cancelled(signal) }));
-    return orNull(calling.then((answer) => without(answer, TOPIC)));
-  },
-  async save(topic, settings) {
-    const body = settings as Schemas['TopicSettings'];
-    return without(await data(api.PUT('/v1/topics/{topic}', { params: { path: { topic } }, body })), TOPIC);
-  },
-};
+const { load, save } = settingsAt('/v1/topics/{topic}', 'topic', ['name', 'createdAt']);
+/** A topic's settings say also whether it is paused, and cannot be tried out. */
+export const topicSettingsOf: SettingsOf = { load, save };

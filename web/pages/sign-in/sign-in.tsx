@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { api, data } from '../../api/client.ts';
+import { get } from '../../api/client.ts';
 import { type Problem, problemOf } from '../../api/problem.ts';
 import { signIn } from '../../api/signing.ts';
 import { ProblemNote } from '../../components/feedback.tsx';
@@ -66,7 +66,7 @@ function Provider() {
   const [issuer, setIssuer] = useState<string | null>(null);
   useEffect(() => {
     // without an answer there is the key
-    data(api.GET('/v1/sign-in')).then(
+    get('/v1/sign-in', {}).then(
       ({ openId }) => setIssuer(openId?.issuer ?? null),
       () => {},
     );

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
-import { api, data, type Schemas } from '../../api/client.ts';
+import { api, data, get, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { DeleteButton } from '../../components/delete.tsx';
@@ -30,13 +30,13 @@ interface Known {
 async function loadKnown(signal: AbortSignal, used?: string): Promise<Known> {
   const params = { query: { limit: MOST } };
   const [templates, groups] = await Promise.all([
-    data(api.GET('/v1/templates', { params, signal })),
-    data(api.GET('/v1/groups', { params, signal })),
+    get('/v1/templates', params, signal),
+    get('/v1/groups', params, signal),
   ]);
   const isMissing = used !== undefined && !templates.items.some(({ id }) => id === used);
   const own =
     isMissing &&
-    (await data(api.GET('/v1/templates/{id}', { params: { path: { id: used } }, signal }))
+    (await get('/v1/templates/{id}', { path: { id: used } }, signal)
       // a deleted task's template may be deleted as well
       .catch(() => null));
   return {
@@ -87,7 +87,7 @@ export function EditTask() {
   const { id = '' } = useRoute().params;
   const found = useResource(
     async (signal) => {
-      const task = await data(api.GET('/v1/tasks/{id}', { params: { path: { id } }, signal }));
+      const task = await get('/v1/tasks/{id}', { path: { id } }, signal);
       return { task, known: await loadKnown(signal, task.templateId) };
     },
     [id],

@@ -1,6 +1,5 @@
 import { useLocation } from 'preact-iso';
-import { api, data, type Schemas } from '../../api/client.ts';
-import { CallError } from '../../api/problem.ts';
+import { api, data, get, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { refusal } from '../../components/form/form.tsx';
@@ -12,6 +11,7 @@ import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
+import { orNull } from '../settings/settings-of.ts';
 import { Tabs } from './tabs.tsx';
 
 /** Groups of users that tasks are for. */
@@ -36,22 +36,14 @@ const groupFields = ({ taskLists: t }: Texts): FieldSpec[] => [
   { kind: 'lines', name: 'members', said: t.members, empty: 'omit' },
 ];
 
-const exists = (gid: string) =>
-  data(api.GET('/v1/groups/{gid}', { params: { path: { gid } } })).then(
-    () => true,
-    (error) => {
-      if (error instanceof CallError && error.problem.code === 'not_found') return false;
-      throw error;
-    },
-  );
-
 /** Makes a group. One that is there already is not emptied by that. */
 function NewGroup() {
   const t = texts.value.taskLists;
   const { route } = useLocation();
   const create = async (value: Readonly<Record<string, unknown>>) => {
     const [gid, members] = [String(value.gid).trim(), (value.members ?? []) as string[]];
-    if (await exists(gid)) throw refusal('id_conflict', [{ path: 'gid', message: t.exists(gid) }]);
+    if (await orNull(get('/v1/groups/{gid}', { path: { gid } })))
+      throw refusal('id_conflict', [{ path: 'gid', message: t.exists(gid) }]);
     await data(api.PUT('/v1/groups/{gid}', { params: { path: { gid } }, body: { members } }));
     route(`/tasks/groups/${encodeURIComponent(gid)}`);
   };

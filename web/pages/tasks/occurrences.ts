@@ -1,4 +1,5 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { get, type Schemas } from '../../api/client.ts';
+import { readPages } from '../../api/resource.ts';
 import { keyOf } from './days.ts';
 
 type Task = Schemas['Task'];
@@ -10,7 +11,7 @@ export interface Entry {
   of: Schemas['Occurrence'];
 }
 
-export interface Occurring {
+interface Occurring {
   /** By day, in their order. */
   days: Map<string, Entry[]>;
   /** Whether there is more than was asked for. */
@@ -26,23 +27,13 @@ export async function loadOccurrences(
   executor: string | undefined,
   signal: AbortSignal,
 ): Promise<Occurring> {
-  const found: Entry[] = [];
-  let cursor: string | null | undefined;
-  let more = false;
-  for (let n = 0; n < MOST_PAGES && cursor !== null; n++) {
-    const query = {
-      ...{ from, to, expand: 'occurrences' as const, limit: PAGE },
-      ...{ ...(executor && { executor }), ...(cursor && { cursor }) },
-    };
-    const page: { items: Task[]; nextCursor: string | null } = await data(
-      api.GET('/v1/tasks', { params: { query }, signal }),
-    );
-    for (const task of page.items) {
-      for (const of of task.occurrences ?? []) found.push({ at: new Date(of.occurrence), task, of });
-      more ||= Boolean(task.moreFrom);
-    }
-    cursor = page.nextCursor;
-  }
+  const query = { from, to, expand: 'occurrences' as const, limit: PAGE, executor };
+  const read = (cursor: string | undefined) => get('/v1/tasks', { query: { ...query, cursor } }, signal);
+  const { items, nextCursor } = await readPages<Task>(read, MOST_PAGES);
+  const found = items.flatMap((task) =>
+    (task.occurrences ?? []).map((of): Entry => ({ at: new Date(of.occurrence), task, of })),
+  );
   found.sort((a, b) => a.at.getTime() - b.at.getTime() || (a.task.id < b.task.id ? -1 : 1));
-  return { days: Map.groupBy(found, ({ at }) => keyOf(at)), more: more || cursor !== null };
+  const days = Map.groupBy(found, ({ at }) => keyOf(at));
+  return { days, more: nextCursor !== null || items.some(({ moreFrom }) => moreFrom) };
 }
