@@ -36,3 +36,28 @@ export function Field({ label, hint, error, children }: Props) {
     </div>
   );
 }
+
+interface TextProps extends Omit<Props, 'children'> {
+  value: string;
+  set: (value: string) => void;
+  required?: boolean;
+}
+
+/** One for a text: as typed, without the browser's proposals. */
+export function TextField({ value, set, required, ...props }: TextProps) {
+  return (
+    <Field {...props}>
+      {(field) => (
+        <input
+          {...field}
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          required={required}
+          value={value}
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,6 +1,6 @@
 import { api, data } from '../api/client.ts';
 import { texts } from '../texts/texts.ts';
-import { ConfirmButton } from './confirm.tsx';
+import { Action } from './action.tsx';
 import { saidOf } from './feedback.tsx';
 import { toast } from './toasts.tsx';
 
@@ -31,8 +31,6 @@ export function Pause({ name, found: { data: it, refresh }, pause }: Props) {
       {t.resume}
     </button>
   ) : (
-    <ConfirmButton label={t.pause} title={`${t.pause}: ${name}`} run={() => set(true)}>
-      <p>{t.pauseHint(name)}</p>
-    </ConfirmButton>
+    <Action label={t.pause} title={`${t.pause}: ${name}`} will={t.pauseHint(name)} run={() => set(true)} />
   );
 }

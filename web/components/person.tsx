@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { session } from '../api/session.ts';
 import { texts } from '../texts/texts.ts';
 import { askFirst } from '../unsaved.ts';
-import { NameField } from './name-field.tsx';
+import { TextField } from './field.tsx';
 import { Section } from './page.tsx';
 import { chooseName, choosePerson, personAt } from './person.ts';
 import './person.css';
@@ -19,7 +19,7 @@ export function ChoosePerson({ hint }: { hint: string }) {
   return (
     <Section title={t.title}>
       <form class="person-form" onSubmit={submit}>
-        <NameField label={t.name} hint={hint} error={wrong ? t.wrong : undefined} value={name} onChange={setName} />
+        <TextField label={t.name} hint={hint} error={wrong ? t.wrong : undefined} value={name} set={setName} />
         <button type="submit" class="primary">
           {t.submit}
         </button>

@@ -3,7 +3,7 @@ import { useAgain } from '../../api/again.ts';
 import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { Action } from '../../components/action.tsx';
 import { Empty, Loaded, saidOf } from '../../components/feedback.tsx';
 import { moment, number } from '../../components/format.ts';
 import { More } from '../../components/more.tsx';
@@ -48,9 +48,12 @@ export function DeliveryList({ state, wanted }: { state: Delivery['state']; want
     list.refresh();
   };
   const actions = mayRedeliver && picked.length > 0 && (
-    <ConfirmButton label={t.redeliverMany(number(picked.length))} title={t.redeliverManyTitle} run={again}>
-      <p>{t.redeliverManyWill(number(picked.length))}</p>
-    </ConfirmButton>
+    <Action
+      label={t.redeliverMany(number(picked.length))}
+      title={t.redeliverManyTitle}
+      will={t.redeliverManyWill(number(picked.length))}
+      run={again}
+    />
   );
   return (
     <Section title={t[state]} actions={actions}>

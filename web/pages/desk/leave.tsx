@@ -1,5 +1,5 @@
 import { useGet } from '../../api/resource.ts';
-import { FormDialog } from '../../components/form/form-button.tsx';
+import { ActionDialog } from '../../components/action.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
 import type { Desk } from './desk.ts';
@@ -30,5 +30,5 @@ export function LeaveDialog({ desk, leaving, close }: Props) {
     await (isTransfer ? desk.transfer(String(queue).trim(), why) : desk.skip(why));
   };
   const [title, submit] = isTransfer ? [t.transferTitle, t.transfer] : [t.skipTitle, t.skip];
-  return <FormDialog given={null} {...{ title, fields, submit }} onSubmit={leave} onClose={close} />;
+  return <ActionDialog {...{ title, fields, submit }} run={leave} onClose={close} />;
 }

@@ -2,18 +2,17 @@ import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
+import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
-import { FormButton } from '../../components/form/form-button.tsx';
 import { moment, number, spent } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
 import { ChoosePerson, PersonShown } from '../../components/person.tsx';
 import type { Column } from '../../components/table.tsx';
-import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { decisionForm } from './decision.tsx';
 import { wordsOf } from './words.ts';
@@ -103,7 +102,6 @@ function Dispute({ id, person }: { id: string; person: string }) {
   const send = async ({ reason }: Readonly<Record<string, unknown>>) => {
     const body = { reason: String(reason), reviewer: person };
     await data(api.POST('/v1/tickets/{id}/dispute', { params: { path: { id } }, body }));
-    toast(t.disputed);
   };
-  return <FormButton label={t.dispute} about={id} fields={fields} given={null} submit={t.dispute} onSubmit={send} />;
+  return <Action label={t.dispute} about={id} fields={fields} run={send} done={t.disputed} />;
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useAttempt } from '../../api/attempt.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { ProblemNote } from '../../components/feedback.tsx';
-import { Field } from '../../components/field.tsx';
+import { TextField } from '../../components/field.tsx';
 import { number } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -56,19 +56,7 @@ function Explain({ who: { queue, reviewer, skills } }: { who: Props }) {
     <details>
       <summary>{t.explain}</summary>
       <form class="desk-explain" onSubmit={ask}>
-        <Field label={t.explainId}>
-          {(field) => (
-            <input
-              {...field}
-              type="text"
-              required
-              autocomplete="off"
-              spellcheck={false}
-              value={id}
-              onInput={(event) => setId(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField label={t.explainId} required value={id} set={setId} />
         <button type="submit" disabled={busy}>
           {t.explainAsk}
         </button>

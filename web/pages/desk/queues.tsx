@@ -3,7 +3,7 @@ import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
-import { Field } from '../../components/field.tsx';
+import { TextField } from '../../components/field.tsx';
 import { duration, number } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page, Section } from '../../components/page.tsx';
@@ -74,18 +74,13 @@ function Skills() {
   return (
     <Section title={t.skills}>
       <form class="person-form" onSubmit={save}>
-        <Field label={t.skills} hint={t.skillsHint} error={wrong ? t.skillsWrong : undefined}>
-          {(field) => (
-            <input
-              {...field}
-              type="text"
-              autocomplete="off"
-              spellcheck={false}
-              value={typed}
-              onInput={(event) => setTyped(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t.skills}
+          hint={t.skillsHint}
+          error={wrong ? t.skillsWrong : ''}
+          value={typed}
+          set={setTyped}
+        />
         <button type="submit">{texts.value.common.save}</button>
       </form>
     </Section>

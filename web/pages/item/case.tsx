@@ -1,6 +1,7 @@
 import { api, data, get, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
+import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
@@ -12,9 +13,9 @@ import type { Column } from '../../components/table.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { Action } from './actions.tsx';
 import { JsonSection } from './json-section.tsx';
 import { isAbout } from './sources.ts';
+import { reasonField, type Why } from './ticket-actions.tsx';
 import { useItem } from './use-item.ts';
 
 type Case = Schemas['Case'];
@@ -78,11 +79,11 @@ export function fewOf(names: string[]): string {
 
 function Invalidate({ id, refresh }: { id: string; refresh: () => void }) {
   const t = texts.value.items.actions;
-  const run = async (reason: string) => {
+  const run = async ({ reason = '' }: Why) => {
     await data(api.POST('/v1/cases/{id}/invalidate', { params: { path: { id } }, body: { reason } }));
     refresh();
   };
-  return <Action {...t.invalidateCase} will={t.invalidateCaseWill} reason="required" danger run={run} />;
+  return <Action {...t.invalidateCase} will={t.invalidateCaseWill} fields={[reasonField()]} danger run={run} />;
 }
 
 function Votes({ id }: { id: string }) {

@@ -3,12 +3,11 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { Action } from '../../components/action.tsx';
 import { moment, number } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { State } from '../../components/state.tsx';
 import type { Column } from '../../components/table.tsx';
-import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import './deliveries.css';
 import { IN_FEED, isAbout, type PartKind, placeOf } from './sources.ts';
@@ -65,14 +64,10 @@ export function Redeliver({ kind, itemId, n, url, refresh }: RedeliverProps) {
   const t = texts.value.deliveries;
   const run = async () => {
     await redeliver(kind, itemId, n);
-    toast(t.redelivered);
     refresh();
   };
-  return (
-    <ConfirmButton label={t.redeliver} title={t.redeliverTitle} run={run}>
-      <p>{t.redeliverWill(url)}</p>
-    </ConfirmButton>
-  );
+  const will = t.redeliverWill(url);
+  return <Action label={t.redeliver} title={t.redeliverTitle} will={will} run={run} done={t.redelivered} />;
 }
 
 /** `ticket.decided`, which may break after its dot only. */

@@ -5,10 +5,10 @@ import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { type Fact, Facts } from '../../components/facts.tsx';
 import { Loaded, ProblemNote } from '../../components/feedback.tsx';
+import { TextField } from '../../components/field.tsx';
 import { number } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
-import { Input } from './actions.tsx';
 import { fewOf } from './case.tsx';
 import { anybodyFor, explain, MOST_AHEAD, type Offer, reasonIn, reasonsNobody } from './offers.ts';
 
@@ -82,8 +82,8 @@ function ForPerson({ ticket }: { ticket: Ticket }) {
   };
   return (
     <form class="explain-form" onSubmit={ask}>
-      <Input label={t.person} value={person} set={setPerson} />
-      <Input label={t.skills} hint={t.skillsHint} value={skills} set={setSkills} />
+      <TextField label={t.person} value={person} set={setPerson} />
+      <TextField label={t.skills} hint={t.skillsHint} value={skills} set={setSkills} />
       <button type="submit" disabled={busy}>
         {t.ask}
       </button>

@@ -1,6 +1,7 @@
 import { api, data, get, type Schemas } from '../../api/client.ts';
 import { CallError } from '../../api/problem.ts';
 import { mayAct } from '../../api/session.ts';
+import { Action } from '../../components/action.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { number, span } from '../../components/format.ts';
@@ -9,8 +10,8 @@ import { State } from '../../components/state.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { Action } from './actions.tsx';
 import { JsonSection } from './json-section.tsx';
+import { reasonField, type Why } from './ticket-actions.tsx';
 import { useItem } from './use-item.ts';
 
 type Job = Schemas['Job'];
@@ -76,7 +77,7 @@ function JobActions({ job: { id, state }, refresh }: { job: Job; refresh: () => 
     await command({ command: name, id } as Schemas['JobCommand']);
     refresh();
   };
-  const bury = async (reason: string) => {
+  const bury = async ({ reason = '' }: Why) => {
     await data(api.POST('/v1/jobs/{id}/bury', { params: { path: { id } }, body: { reason } }));
     refresh();
   };
@@ -86,7 +87,7 @@ function JobActions({ job: { id, state }, refresh }: { job: Job; refresh: () => 
     <>
       {mayAct('consumer', 'supervisor') && isKickable && <Action {...t.kick} will={t.kickWill} run={send('kick')} />}
       {mayAct('consumer', 'supervisor') && state !== 'buried' && (
-        <Action {...t.bury} will={isReserved ? t.buryReservedWill : t.buryWill} reason="required" run={bury} />
+        <Action {...t.bury} will={isReserved ? t.buryReservedWill : t.buryWill} fields={[reasonField()]} run={bury} />
       )}
       {mayAct('consumer') && (
         <Action {...t.finish} will={isReserved ? t.finishReservedWill : t.finishWill} run={send('finish')} />

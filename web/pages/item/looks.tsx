@@ -1,11 +1,10 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
-import { FormButton } from '../../components/form/form-button.tsx';
+import { Action } from '../../components/action.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { Section } from '../../components/page.tsx';
 import { State } from '../../components/state.tsx';
-import { toast } from '../../components/toasts.tsx';
 import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -72,18 +71,13 @@ function Ask({ ticket: { id }, refresh, form: schema }: Props & { form: Schemas[
     const decided = filled ? { decision: form.decisionIn(filled as Record<string, unknown>) } : {};
     const body = { ...rest, cause, ...decided } as Schemas['AskForLook'];
     await data(api.POST('/v1/tickets/{id}/looks', { params: { path: { id } }, body }));
-    toast(cause === 'overturn' ? t.overturned : t.asked);
     refresh();
   };
   const verdict: FieldSpec = { kind: 'object', name: 'decision', said: [decision, ''], fields: form.fields };
   return (
     <>
-      {mayAct('producer') && (
-        <FormButton label={t.ask} fields={[causes, reason]} given={null} submit={t.ask} onSubmit={send} />
-      )}
-      {mayAct('supervisor') && (
-        <FormButton label={t.overturn} fields={[verdict, reason]} given={null} submit={t.overturn} onSubmit={send} />
-      )}
+      {mayAct('producer') && <Action label={t.ask} fields={[causes, reason]} run={send} done={t.asked} />}
+      {mayAct('supervisor') && <Action label={t.overturn} fields={[verdict, reason]} run={send} done={t.overturned} />}
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { api, data, get, type Schemas } from '../../api/client.ts';
 import { mayAct } from '../../api/session.ts';
+import { Action } from '../../components/action.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
 import { number, span } from '../../components/format.ts';
@@ -8,7 +9,6 @@ import { State } from '../../components/state.tsx';
 import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { Action } from './actions.tsx';
 import { DispatchLog } from './dispatches.tsx';
 import { JsonSection } from './json-section.tsx';
 import { loadOccurrence, partsOf } from './sources.ts';

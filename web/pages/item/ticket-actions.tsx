@@ -1,10 +1,10 @@
-import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
-import { QueuePicker } from '../../components/queue-picker.tsx';
+import { Action } from '../../components/action.tsx';
+import { refusal } from '../../components/form/form.tsx';
+import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
-import { Action, Input } from './actions.tsx';
-import { parseJson } from './parse.ts';
 
 type Ticket = Schemas['Ticket'];
 
@@ -13,89 +13,97 @@ interface Props {
   refresh: () => void;
 }
 
-/** What may be done to an open ticket from outside. */
-export function TicketActions({ ticket, refresh }: Props) {
-  const { id, lease } = ticket;
+/** Why something is done to an item. */
+export interface Why {
+  reason?: string;
+}
+
+export function reasonField(empty: 'required' | 'omit' = 'required'): FieldSpec {
   const t = texts.value.items.actions;
-  const path = { path: { id } };
+  const label = empty === 'required' ? t.reason : t.reasonOptional;
+  return { kind: 'text', name: 'reason', said: [label, t.reasonHint], empty, most: 200 };
+}
+
+const MOST = 500;
+
+/** What may be done to an open ticket from outside. */
+export function TicketActions({ ticket: { id, lease, priority }, refresh }: Props) {
+  const t = texts.value.items.actions;
+  const params = { path: { id } };
   const holder = lease?.reviewer;
+  const queues = useGet('/v1/queues', { query: { limit: MOST } }).data?.items.map(({ name }) => [name, name] as const);
+  const toQueue: FieldSpec = {
+    ...{ kind: 'choice', name: 'queue', said: [t.toQueue, ''], options: queues ?? [], initial: '', proposed: true },
+  };
+  const decision: FieldSpec = { kind: 'text', name: 'decision', said: [t.decision, t.decisionHint], empty: 'required' };
+  const then =
+    <Value,>(call: (value: Value) => Promise<unknown>) =>
+    (value: Readonly<Record<string, unknown>>) =>
+      call(value as Value).then(refresh);
   return (
     <>
-      {mayAct('producer') && <Reprioritize ticket={ticket} refresh={refresh} />}
+      {mayAct('producer') && (
+        <Action
+          {...t.reprioritize}
+          will={t.reprioritizeWill(priority)}
+          fields={[proposed(count('priority', [t.priority, t.priorityHint], priority))]}
+          run={then((body: { priority: number }) => data(api.PATCH('/v1/tickets/{id}', { params, body })))}
+        />
+      )}
       {mayAct('supervisor') && holder !== undefined && (
         <Action
           {...t.release}
           will={t.releaseWill(holder)}
-          reason="optional"
-          run={async (reason) => {
-            await data(api.POST('/v1/tickets/{id}/release', { params: path, body: reason ? { reason } : {} }));
-            refresh();
-          }}
+          fields={[reasonField('omit')]}
+          run={then((body: Why) => data(api.POST('/v1/tickets/{id}/release', { params, body })))}
         />
       )}
-      {mayAct('supervisor') && <Transfer ticket={ticket} refresh={refresh} />}
-      {mayAct('producer') && <Resolve ticket={ticket} refresh={refresh} />}
+      {mayAct('supervisor') && (
+        <Action
+          {...t.transfer}
+          will={t.transferWill}
+          fields={[toQueue, reasonField('omit')]}
+          run={then((body: Why & { queue: string }) => data(api.POST('/v1/tickets/{id}/transfer', { params, body })))}
+        />
+      )}
+      {mayAct('producer') && (
+        <Action
+          {...t.resolve}
+          will={lease === null ? t.resolveWill : t.resolveHeldWill(lease.reviewer)}
+          fields={[decision, reasonField()]}
+          run={then(({ decision: typed, reason = '' }: Why & { decision: string }) => {
+            const body = { decision: parseJson(typed), reason };
+            return data(api.POST('/v1/tickets/{id}/resolve', { params, body }));
+          })}
+        />
+      )}
       {mayAct('producer') && (
         <Action
           {...t.invalidate}
           will={holder === undefined ? t.invalidateWill : t.invalidateHeldWill(holder)}
-          reason="required"
+          fields={[reasonField()]}
           danger
-          run={async (reason) => {
-            await data(api.POST('/v1/tickets/{id}/invalidate', { params: path, body: { reason } }));
-            refresh();
-          }}
+          run={then(({ reason = '' }: Why) =>
+            data(api.POST('/v1/tickets/{id}/invalidate', { params, body: { reason } })),
+          )}
         />
       )}
     </>
   );
 }
 
-function Reprioritize({ ticket: { id, priority }, refresh }: Props) {
-  const t = texts.value.items.actions;
-  const [wanted, setWanted] = useState('');
-  const run = async () => {
-    const body = { priority: Number(wanted === '' ? priority : wanted) };
-    await data(api.PATCH('/v1/tickets/{id}', { params: { path: { id } }, body }));
-    setWanted('');
-    refresh();
-  };
-  return (
-    <Action {...t.reprioritize} will={t.reprioritizeWill(priority)} run={run}>
-      <Input label={t.priority} hint={t.priorityHint} value={wanted} set={setWanted} />
-    </Action>
-  );
-}
-
-function Transfer({ ticket: { id }, refresh }: Props) {
-  const t = texts.value.items.actions;
-  const [queue, setQueue] = useState('');
-  const run = async (reason: string) => {
-    const body = { queue, ...(reason && { reason }) };
-    await data(api.POST('/v1/tickets/{id}/transfer', { params: { path: { id } }, body }));
-    setQueue('');
-    refresh();
-  };
-  return (
-    <Action {...t.transfer} will={t.transferWill} reason="optional" run={run}>
-      <QueuePicker label={t.toQueue} value={queue} set={setQueue} />
-    </Action>
-  );
-}
-
-function Resolve({ ticket: { id, lease }, refresh }: Props) {
-  const t = texts.value.items.actions;
-  const [decision, setDecision] = useState('');
-  const run = async (reason: string) => {
-    const body = { decision: parseJson(decision), reason };
-    await data(api.POST('/v1/tickets/{id}/resolve', { params: { path: { id } }, body }));
-    setDecision('');
-    refresh();
-  };
-  const will = lease === null ? t.resolveWill : t.resolveHeldWill(lease.reviewer);
-  return (
-    <Action {...t.resolve} will={will} reason="required" run={run}>
-      <Input label={t.decision} hint={t.decisionHint} value={decision} set={setDecision} />
-    </Action>
-  );
+/**
+ * What someone typed as JSON: `{"status": 1}`, `true`; a word that is no JSON is a string, so that no one types quotes.
+ * @throws CallError for JSON that is not whole
+ */
+function parseJson(typed: string): Schemas['Resolve']['decision'] {
+  const text = typed.trim();
+  try {
+    return JSON.parse(text);
+  } catch {
+    // a bracket that is not closed is a mistake, and no word
+    if (/^[[{"]/.test(text))
+      throw refusal('invalid_request', [{ path: 'decision', message: texts.value.form.wrong.json }]);
+    return text;
+  }
 }

@@ -3,7 +3,7 @@ import type { Schemas } from '../../api/client.ts';
 import { type Resource, useList, useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { useStream } from '../../api/stream.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { Action } from '../../components/action.tsx';
 import { Empty, Loaded } from '../../components/feedback.tsx';
 import { number, span } from '../../components/format.ts';
 import { LeaseTime } from '../../components/lease.tsx';
@@ -77,16 +77,12 @@ function Invited({ invitation, changed }: { invitation: Invitation; changed: () 
         <button type="button" class="primary" onClick={() => route(`/jury/${encodeURIComponent(court)}`)}>
           {t.accept}
         </button>
-        <ConfirmButton
+        <Action
           label={t.decline}
           title={t.declineTitle}
-          run={async () => {
-            await decline(invitation.case, token);
-            changed();
-          }}
-        >
-          <p>{t.declineHint}</p>
-        </ConfirmButton>
+          will={t.declineHint}
+          run={() => decline(invitation.case, token).then(changed)}
+        />
       </span>
     </li>
   );

@@ -3,13 +3,12 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useList } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
+import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
-import { ConfirmButton } from '../../components/confirm.tsx';
 import { moment } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
-import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { NewKey } from './new-key.tsx';
 
@@ -63,15 +62,17 @@ function Revoke({ of: { id, name, revokedAt }, refresh }: { of: Key; refresh: ()
   if (revokedAt) return null;
   const revoke = async () => {
     await data(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }));
-    toast(t.revokedSaid(name));
     refresh();
   };
   return (
-    <ConfirmButton danger label={t.revoke} about={name} title={t.revokeTitle(name)} run={revoke}>
-      <p>{t.revokeHint}</p>
-      <p class="muted">
-        <code>{id}</code>
-      </p>
-    </ConfirmButton>
+    <Action
+      {...{ label: t.revoke, about: name, title: t.revokeTitle(name), run: revoke, done: t.revokedSaid(name) }}
+      will={
+        <>
+          {t.revokeHint} <code class="muted">{id}</code>
+        </>
+      }
+      danger
+    />
   );
 }

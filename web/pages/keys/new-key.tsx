@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
+import { Action } from '../../components/action.tsx';
 import { Copied } from '../../components/copied.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { FormButton } from '../../components/form/form-button.tsx';
 import { count, type FieldSpec } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
@@ -26,14 +26,7 @@ export function NewKey({ onMade }: { onMade: () => void }) {
   };
   return (
     <>
-      <FormButton
-        primary
-        label={t.create}
-        fields={keyFields(texts.value)}
-        given={null}
-        submit={t.make}
-        onSubmit={make}
-      />
+      <Action primary label={t.create} fields={keyFields(texts.value)} submit={t.make} run={make} />
       <Dialog title={t.shown} open={made !== null} onClose={() => setMade(null)}>
         <p>{t.shownHint}</p>
         <Copied label={t.key} text={made?.key ?? ''} />

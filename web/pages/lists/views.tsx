@@ -1,9 +1,8 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
-import { ConfirmButton } from '../../components/confirm.tsx';
+import { Action } from '../../components/action.tsx';
 import { Loaded } from '../../components/feedback.tsx';
-import { FormButton } from '../../components/form/form-button.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type Filter, withFilter } from './filters.ts';
 
@@ -50,22 +49,19 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
             {items
               .filter((view) => isShown(view) && (view.by === mine || mayAct()))
               .map(({ name, by }) => (
-                <ConfirmButton label={t.removeView} about={name} title={name} run={() => remove(name, by)} danger>
-                  <p>{t.removesView}</p>
-                </ConfirmButton>
+                <Action label={t.removeView} about={name} will={t.removesView} run={() => remove(name, by)} danger />
               ))}
           </>
         )}
       </Loaded>
-      <FormButton
+      <Action
         label={t.saveView}
         fields={[
           { kind: 'text', name: 'name', said: [texts.value.common.name, ''], empty: 'required', most: 200 },
           { kind: 'flag', name: 'shared', said: [t.shared, t.sharedHint], initial: false },
         ]}
-        given={null}
         submit={texts.value.common.save}
-        onSubmit={save}
+        run={save}
       />
     </div>
   );

@@ -1,14 +1,12 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
-import { DeleteButton } from '../../components/delete.tsx';
-import { FormButton } from '../../components/form/form-button.tsx';
+import { Action, DeleteButton } from '../../components/action.tsx';
 import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
 import { zones } from '../../components/form/zones.ts';
 import { moment, number } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
-import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 
 type Reviewer = Schemas['Reviewer'];
@@ -43,11 +41,11 @@ function columns(refresh: () => void): Column<Reviewer>[] {
     { id: 'day', title: t.perDay[0], numeric: true, cell: ({ perDay }) => (perDay == null ? '–' : number(perDay)) },
     { id: 'exposure', title: t.exposure[0], cell: (one) => exposed(one).join(', ') || '–' },
     { id: 'away', title: t.awayUntil[0], cell: ({ awayUntil }) => (awayUntil ? moment(awayUntil) : '–') },
-    { id: 'actions', title: schedules.columns.actions, cell: (one) => <Actions of={one} refresh={refresh} /> },
+    { id: 'actions', title: schedules.columns.actions, cell: (one) => <OneActions of={one} refresh={refresh} /> },
   ];
 }
 
-function Actions({ of, refresh }: { of: Reviewer; refresh: () => void }) {
+function OneActions({ of, refresh }: { of: Reviewer; refresh: () => void }) {
   const params = { path: { name: of.name } };
   const remove = () => data(api.DELETE('/v1/reviewers/{name}', { params }));
   return (
@@ -82,17 +80,17 @@ function Edit({ of, refresh }: { of?: Reviewer; refresh: () => void }) {
     const limits = (exposure as [string, number][]).map(({ 0: category, 1: perDay }) => [category, perDay]);
     const body = { ...more, exposure: Object.fromEntries(limits) } as Schemas['PutReviewer'];
     await data(api.PUT('/v1/reviewers/{name}', { params: { path: { name: String(name) } }, body }));
-    toast(settings.saved);
     refresh();
   };
   return (
-    <FormButton
+    <Action
       label={of ? schedules.change : t.create}
       about={given}
       fields={fields(!of)}
       given={of ? { ...rest, exposure: Object.entries(of.exposure ?? {}) } : null}
       submit={common.save}
-      onSubmit={save}
+      run={save}
+      done={settings.saved}
     />
   );
 }

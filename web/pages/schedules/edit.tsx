@@ -1,5 +1,5 @@
 import { api, data, type Schemas } from '../../api/client.ts';
-import { FormButton } from '../../components/form/form-button.tsx';
+import { Action } from '../../components/action.tsx';
 import { count, type FieldSpec, seconds } from '../../components/form/spec.ts';
 import { zones } from '../../components/form/zones.ts';
 import { toast } from '../../components/toasts.tsx';
@@ -34,13 +34,13 @@ export function EditSchedule({ topic, given, onSaved }: Props) {
     onSaved();
   };
   return (
-    <FormButton
+    <Action
       label={given ? t.change : t.create}
       about={given?.name}
       fields={scheduleFields(texts.value, given === undefined)}
       given={given ? settingsOf(given) : null}
       submit={t.save}
-      onSubmit={save}
+      run={save}
     />
   );
 }

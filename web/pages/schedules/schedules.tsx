@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/resource.ts';
-import { DeleteButton } from '../../components/delete.tsx';
+import { DeleteButton } from '../../components/action.tsx';
 import { Empty } from '../../components/feedback.tsx';
 import { Filters, word } from '../../components/form/filters.tsx';
 import { moment, number, span } from '../../components/format.ts';

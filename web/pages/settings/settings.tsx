@@ -1,12 +1,14 @@
+import { useLocation } from 'preact-iso';
 import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
+import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
+import type { FieldSpec } from '../../components/form/spec.ts';
 import { moment, number, span } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
-import { NewOne } from './new-one.tsx';
 
 /** All queues, topics and courts with the settings that matter most; each leads to all of its own. */
 export function Settings() {
@@ -18,6 +20,16 @@ export function Settings() {
       <Courts />
     </Page>
   );
+}
+
+/** Asks for a name and goes to its settings; nothing is made before they are saved. */
+function NewOne({ label, folder }: { label: string; folder: string }) {
+  const { settings: t, common } = texts.value;
+  const { route } = useLocation();
+  const fields: FieldSpec[] = [{ kind: 'text', name: 'name', said: [common.name, t.newName], empty: 'required' }];
+  const go = async ({ name }: Readonly<Record<string, unknown>>) =>
+    route(`/settings/${folder}/${encodeURIComponent(String(name).trim())}`);
+  return <Action label={label} fields={fields} submit={t.go} run={go} />;
 }
 
 const byName = ({ name }: { name: string }) => name;
@@ -46,7 +58,7 @@ function Queues() {
     { id: 'held', title: queueSettings.maxHeld[0], numeric: true, cell: (q) => number(q.maxHeld ?? 1) },
     { id: 'changed', title: t.changed, numeric: true, cell: (q) => moment(q.updatedAt) },
   ];
-  const add = <NewOne label={t.newQueue} folder="queues" hint={t.newName} />;
+  const add = <NewOne label={t.newQueue} folder="queues" />;
   return <Listing title={t.queues} list={list} columns={columns} empty={t.noQueues} rowKey={byName} actions={add} />;
 }
 
@@ -67,7 +79,7 @@ function Topics() {
       ),
     },
   ];
-  const add = <NewOne label={t.newTopic} folder="topics" hint={t.newName} />;
+  const add = <NewOne label={t.newTopic} folder="topics" />;
   return <Listing title={t.topics} list={list} columns={columns} empty={t.noTopics} rowKey={byName} actions={add} />;
 }
 
@@ -81,6 +93,6 @@ function Courts() {
     { id: 'mode', title: courtSettings.mode[0], cell: ({ mode = 'claim' }) => modes[mode] ?? mode },
     { id: 'changed', title: t.changed, numeric: true, cell: (c) => moment(c.updatedAt) },
   ];
-  const add = <NewOne label={t.newCourt} folder="courts" hint={t.newName} />;
+  const add = <NewOne label={t.newCourt} folder="courts" />;
   return <Listing title={t.courts} list={list} columns={columns} empty={t.noCourts} rowKey={byName} actions={add} />;
 }

@@ -4,7 +4,7 @@ import { useLocation, useRoute } from 'preact-iso';
 import { api, data, get, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
-import { DeleteButton } from '../../components/delete.tsx';
+import { DeleteButton } from '../../components/action.tsx';
 import { Loaded } from '../../components/feedback.tsx';
 import { type Draft, isDraft } from '../../components/form/draft.ts';
 import { Fields } from '../../components/form/fields.tsx';

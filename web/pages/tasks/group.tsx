@@ -3,8 +3,8 @@ import { useRoute } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
+import { Action } from '../../components/action.tsx';
 import { Empty, Loaded, saidOf } from '../../components/feedback.tsx';
-import { FormButton } from '../../components/form/form-button.tsx';
 import { number } from '../../components/format.ts';
 import { Page, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
@@ -87,17 +87,15 @@ function AddMembers({ gid, onSaved }: { gid: string; onSaved: () => void }) {
   const t = texts.value.taskLists;
   const add = async ({ add: names }: Readonly<Record<string, unknown>>) => {
     await change(gid, { add: names as string[], remove: [] });
-    toast(t.saved);
     onSaved();
   };
   return (
-    <FormButton
+    <Action
       primary
       label={t.addMembers}
       fields={[{ kind: 'lines', name: 'add', said: t.members, empty: 'required' }]}
-      given={null}
-      submit={t.addMembers}
-      onSubmit={add}
+      run={add}
+      done={t.saved}
     />
   );
 }

@@ -2,8 +2,8 @@ import { useLocation } from 'preact-iso';
 import { api, data, get, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
+import { Action } from '../../components/action.tsx';
 import { refusal } from '../../components/form/form.tsx';
-import { FormButton } from '../../components/form/form-button.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { moment, number } from '../../components/format.ts';
 import { Listing } from '../../components/listing.tsx';
@@ -47,14 +47,5 @@ function NewGroup() {
     await data(api.PUT('/v1/groups/{gid}', { params: { path: { gid } }, body: { members } }));
     route(`/tasks/groups/${encodeURIComponent(gid)}`);
   };
-  return (
-    <FormButton
-      primary
-      label={t.newGroup}
-      fields={groupFields(texts.value)}
-      given={null}
-      submit={t.create}
-      onSubmit={create}
-    />
-  );
+  return <Action primary label={t.newGroup} fields={groupFields(texts.value)} submit={t.create} run={create} />;
 }

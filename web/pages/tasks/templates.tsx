@@ -1,14 +1,12 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
-import { DeleteButton } from '../../components/delete.tsx';
+import { Action, DeleteButton } from '../../components/action.tsx';
 import { refusal } from '../../components/form/form.tsx';
-import { FormButton } from '../../components/form/form-button.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
 import type { Column } from '../../components/table.tsx';
-import { toast } from '../../components/toasts.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
@@ -84,17 +82,16 @@ function NewTemplate({ onMade }: { onMade: () => void }) {
     const byName = Object.fromEntries(rows.map(({ name, type, required }) => [name, { type, required }]));
     const body = { ...value, params: byName } as Schemas['NewTemplate'];
     await data(api.POST('/v1/templates', { body }));
-    toast(t.saved);
     onMade();
   };
   return (
-    <FormButton
+    <Action
       primary
       label={t.newTemplate}
       fields={templateFields(texts.value)}
-      given={null}
       submit={t.create}
-      onSubmit={create}
+      run={create}
+      done={t.saved}
     />
   );
 }
