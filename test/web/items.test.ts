@@ -60,7 +60,7 @@ test('S0.4 without a reason nothing is invalidated, and the dialog says what is 
   const dialog = page.getByRole('dialog', { name: 'Invalidate this ticket' });
   await sees(dialog, 'No one is offered it any more');
   await press(dialog, 'Invalidate');
-  await dialog.getByRole('alert').getByText('reason must not be empty').waitFor();
+  await dialog.getByRole('alert').getByText('Is required.').waitFor();
   expect((await ticket(api, 'acts-2')).state).toBe('waiting');
   await keys(page, 'Escape');
   await dialog.waitFor({ state: 'hidden' });

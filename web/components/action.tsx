@@ -14,8 +14,8 @@ interface DialogProps {
   title: string;
   /** What it will do. */
   will?: ComponentChildren;
-  /** What it needs to know. */
-  fields?: readonly FieldSpec[];
+  /** What it needs to know; a hook, where that takes a call. */
+  fields?: readonly FieldSpec[] | (() => readonly FieldSpec[]);
   /** What stands in the inputs at first; null: what a new one has. */
   given?: Given | null;
   /** On the button that does it. */
@@ -57,7 +57,7 @@ export function Action({ label, about, title = about ?? label, submit = label, p
 export function ActionDialog({
   title,
   will,
-  fields = [],
+  fields: asked = [],
   given = null,
   submit,
   danger,
@@ -66,6 +66,7 @@ export function ActionDialog({
   onClose,
 }: DialogProps) {
   const id = useId();
+  const fields = typeof asked === 'function' ? asked() : asked;
   const form = useForm(fields, given);
   const close = () => {
     // its failure would be seen by no one

@@ -26,15 +26,19 @@ export function reasonField(empty: 'required' | 'omit' = 'required'): FieldSpec 
 
 const MOST = 500;
 
+function useTransferFields(): FieldSpec[] {
+  const t = texts.value.items.actions;
+  const known = useGet('/v1/queues', { query: { limit: MOST } });
+  const options = known.data?.items.map(({ name }) => [name, name] as const) ?? [];
+  const said = [t.toQueue, ''] as const;
+  return [{ kind: 'choice', name: 'queue', said, options, initial: '', proposed: true }, reasonField('omit')];
+}
+
 /** What may be done to an open ticket from outside. */
 export function TicketActions({ ticket: { id, lease, priority }, refresh }: Props) {
   const t = texts.value.items.actions;
   const params = { path: { id } };
   const holder = lease?.reviewer;
-  const queues = useGet('/v1/queues', { query: { limit: MOST } }).data?.items.map(({ name }) => [name, name] as const);
-  const toQueue: FieldSpec = {
-    ...{ kind: 'choice', name: 'queue', said: [t.toQueue, ''], options: queues ?? [], initial: '', proposed: true },
-  };
   const decision: FieldSpec = { kind: 'text', name: 'decision', said: [t.decision, t.decisionHint], empty: 'required' };
   const then =
     <Value,>(call: (value: Value) => Promise<unknown>) =>
@@ -62,7 +66,7 @@ export function TicketActions({ ticket: { id, lease, priority }, refresh }: Prop
         <Action
           {...t.transfer}
           will={t.transferWill}
-          fields={[toQueue, reasonField('omit')]}
+          fields={useTransferFields}
           run={then((body: Why & { queue: string }) => data(api.POST('/v1/tickets/{id}/transfer', { params, body })))}
         />
       )}
