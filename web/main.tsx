@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { problemOf } from './api/problem.ts';
 import { loadSession } from './api/signing.ts';
-import { ProblemNote } from './components/feedback.tsx';
+import { ProblemNote } from './components/page.tsx';
 import { App } from './shell/app.tsx';
 import { applyTheme, theme } from './shell/theme.ts';
 import './styles/tokens.css';

@@ -3,12 +3,11 @@ import { api, data } from '../api/client.ts';
 import type { LiveEvent } from '../api/live.ts';
 import { useList } from '../api/resource.ts';
 import { texts } from '../texts/texts.ts';
-import { Loaded, ProblemNote } from './feedback.tsx';
 import { Field } from './field.tsx';
-import { More } from './more.tsx';
+import { Loaded, ProblemNote, Section } from './page.tsx';
+import { More } from './table.tsx';
 import { useUnsaved } from './unsaved.ts';
 import './notes.css';
-import { Section } from './page.tsx';
 import { When } from './when.tsx';
 
 const MOST_CHARACTERS = 2_000;

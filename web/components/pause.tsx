@@ -1,7 +1,7 @@
 import { api, data } from '../api/client.ts';
 import { texts } from '../texts/texts.ts';
 import { Action } from './action.tsx';
-import { saidOf } from './feedback.tsx';
+import { saidOf } from './page.tsx';
 import { toast } from './toasts.tsx';
 
 interface Props {

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
+import type { Listed } from '../api/resource.ts';
 import { texts } from '../texts/texts.ts';
+import { Empty, Loaded, Section } from './page.tsx';
 import './table.css';
 
 export interface Column<Row> {
   /** Unique in its table. */
-  id: string;
   title: string;
   /** Numbers and durations stand at the right, in digits of one width. */
   numeric?: boolean;
@@ -17,34 +18,40 @@ interface Props<Row> {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   rowKey: (row: Row) => string;
-  /** Below the last row: that there is more. */
-  footer?: ComponentChildren;
+  /** Instead of a table without rows. */
+  empty?: string;
+  /** Shows more rows; undefined: there are no more. */
+  more?: (() => void) | undefined;
 }
 
 /** A table whose first column names the row. Wide ones scroll in their own frame, never the page; on narrow screens rows are cards. */
-export function Table<Row>({ caption, columns, rows, rowKey, footer }: Props<Row>) {
+export function Table<Row>({ caption, columns, rows, rowKey, empty, more }: Props<Row>) {
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the arrow keys */}
-      <section class="table-frame" aria-label={texts.value.common.tableOf(caption)} tabIndex={0}>
-        <table class="cards">
-          <thead>
-            <tr>
-              {columns.map((column) => (
-                <th key={column.id} scope="col" class={classOf(column)}>
-                  {column.title}
-                </th>
+      {empty !== undefined && rows.length === 0 ? (
+        <Empty>{empty}</Empty>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the arrow keys
+        <section class="table-frame" aria-label={texts.value.common.tableOf(caption)} tabIndex={0}>
+          <table class="cards">
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <th key={column.title} scope="col" class={classOf(column)}>
+                    {column.title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <Row key={rowKey(row)} columns={columns} row={row} />
               ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <Row key={rowKey(row)} columns={columns} row={row} />
-            ))}
-          </tbody>
-        </table>
-      </section>
-      {footer}
+            </tbody>
+          </table>
+        </section>
+      )}
+      <More more={more} of={caption} />
     </>
   );
 }
@@ -58,7 +65,7 @@ function Row<R>({ columns: [first, ...others], row }: { columns: readonly Column
         </th>
       )}
       {others.map((column) => (
-        <td key={column.id} class={classOf(column)} data-label={column.title}>
+        <td key={column.title} class={classOf(column)} data-label={column.title}>
           {column.cell(row)}
         </td>
       ))}
@@ -67,3 +74,34 @@ function Row<R>({ columns: [first, ...others], row }: { columns: readonly Column
 }
 
 const classOf = <Row,>({ numeric }: Column<Row>) => (numeric ? 'numeric' : undefined);
+
+/** Below a list: shows one page more. `of` is what the list is called, for screen readers. */
+export function More({ more, of }: { more: (() => void) | undefined; of: string }) {
+  const { showMore } = texts.value.common;
+  if (!more) return null;
+  return (
+    <div class="table-more">
+      <button type="button" onClick={more} aria-label={`${showMore}: ${of}`}>
+        {showMore}
+      </button>
+    </div>
+  );
+}
+
+interface ListingProps<Row> extends Omit<Props<Row>, 'caption' | 'rows' | 'more'> {
+  title: string;
+  list: Listed<Row>;
+  actions?: ComponentChildren;
+  /** Above the list. */
+  children?: ComponentChildren;
+}
+
+/** A list of the API as a titled table, page by page. */
+export function Listing<Row>({ title, list, actions, children, ...table }: ListingProps<Row>) {
+  return (
+    <Section title={title} actions={actions}>
+      {children}
+      <Loaded of={list}>{(rows) => <Table caption={title} rows={rows} more={list.more} {...table} />}</Loaded>
+    </Section>
+  );
+}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { connection } from '../api/connection.ts';
 import { session } from '../api/session.ts';
 import { signOut } from '../api/signing.ts';
-import { saidOf } from '../components/feedback.tsx';
+import { saidOf } from '../components/page.tsx';
 import { toast } from '../components/toasts.tsx';
 import { LANGUAGES, type Language, language, setLanguage, texts } from '../texts/texts.ts';
 import { askFirst } from '../unsaved.ts';

@@ -6,9 +6,8 @@ import { Body } from '../../components/body/body.tsx';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { changesPath } from '../../links.ts';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
@@ -50,12 +49,12 @@ function columns(): Column<Entry>[] {
     </details>
   );
   return [
-    { id: 'at', title: c.at, cell: ({ at }) => moment(at) },
-    { id: 'actor', title: c.actor, cell: ({ actor }) => actor },
-    { id: 'operation', title: c.operation, cell: ({ operation }) => <code class="admin-log-call">{operation}</code> },
-    { id: 'path', title: c.path, cell: ({ path }) => <a href={changesPath(path)}>{path}</a> },
-    { id: 'status', title: c.status, cell: ({ status }) => <Status status={status} /> },
-    { id: 'more', title: c.more, cell: more },
+    { title: c.at, cell: ({ at }) => moment(at) },
+    { title: c.actor, cell: ({ actor }) => actor },
+    { title: c.operation, cell: ({ operation }) => <code class="admin-log-call">{operation}</code> },
+    { title: c.path, cell: ({ path }) => <a href={changesPath(path)}>{path}</a> },
+    { title: c.status, cell: ({ status }) => <Status status={status} /> },
+    { title: c.more, cell: more },
   ];
 }
 

@@ -4,11 +4,9 @@ import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
-import { Empty, Loaded, saidOf } from '../../components/feedback.tsx';
 import { moment, number } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
-import { Section } from '../../components/page.tsx';
-import { type Column, Table } from '../../components/table.tsx';
+import { saidOf } from '../../components/page.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { pathOf } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -56,38 +54,25 @@ export function DeliveryList({ state, wanted }: { state: Delivery['state']; want
     />
   );
   return (
-    <Section title={t[state]} actions={actions}>
-      <Loaded of={list}>
-        {() =>
-          rows.length === 0 ? (
-            <>
-              <Empty>{t.none}</Empty>
-              <More more={list.more} of={t[state]} />
-            </>
-          ) : (
-            <>
-              {mayRedeliver && (
-                <label class="deliveries-all">
-                  <input
-                    type="checkbox"
-                    checked={picked.length === rows.length}
-                    onChange={(event) => choose(rows, event.currentTarget.checked)}
-                  />
-                  {t.selectAll}
-                </label>
-              )}
-              <Table
-                caption={t[state]}
-                columns={columnsOf(state, mayRedeliver, chosen, choose, list.refresh)}
-                rows={rows}
-                rowKey={keyOf}
-                footer={<More more={list.more} of={t[state]} />}
-              />
-            </>
-          )
-        }
-      </Loaded>
-    </Section>
+    <Listing
+      title={t[state]}
+      actions={actions}
+      list={list}
+      columns={columnsOf(state, mayRedeliver, chosen, choose, list.refresh)}
+      rowKey={keyOf}
+      empty={t.none}
+    >
+      {mayRedeliver && rows.length > 0 && (
+        <label class="deliveries-all">
+          <input
+            type="checkbox"
+            checked={picked.length === rows.length}
+            onChange={(event) => choose(rows, event.currentTarget.checked)}
+          />
+          {t.selectAll}
+        </label>
+      )}
+    </Listing>
   );
 }
 
@@ -113,15 +98,15 @@ function columnsOf(
     </span>
   );
   const columns: (Column<Delivery> | false)[] = [
-    { id: 'item', title: c.item, cell: item },
-    { id: 'type', title: c.type, cell: ({ type }) => <MessageType type={type} /> },
-    { id: 'queue', title: c.queue, cell: ({ queue }) => queue ?? '–' },
-    state !== 'delivered' && { id: 'cause', title: c.cause, cell: (row) => <Cause delivery={row} /> },
-    { id: 'attempts', title: c.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
-    state === 'pending' && { id: 'next', title: c.next, cell: (row) => <NextAttempt at={row.nextAttemptAt} /> },
-    state !== 'pending' && { id: 'updated', title: c.updated, cell: (row) => moment(row.updatedAt) },
-    { id: 'url', title: c.url, cell: ({ url }) => <code>{url}</code> },
-    mayRedeliver && { id: 'again', title: c.action, cell: (row) => <Redeliver {...row} refresh={refresh} /> },
+    { title: c.item, cell: item },
+    { title: c.type, cell: ({ type }) => <MessageType type={type} /> },
+    { title: c.queue, cell: ({ queue }) => queue ?? '–' },
+    state !== 'delivered' && { title: c.cause, cell: (row) => <Cause delivery={row} /> },
+    { title: c.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
+    state === 'pending' && { title: c.next, cell: (row) => <NextAttempt at={row.nextAttemptAt} /> },
+    state !== 'pending' && { title: c.updated, cell: (row) => moment(row.updatedAt) },
+    { title: c.url, cell: ({ url }) => <code>{url}</code> },
+    mayRedeliver && { title: c.action, cell: (row) => <Redeliver {...row} refresh={refresh} /> },
   ];
   return columns.filter((column) => column !== false);
 }

@@ -5,14 +5,11 @@ import { session } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Loaded } from '../../components/feedback.tsx';
 import { moment, number, spent } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
-import { Page, Section } from '../../components/page.tsx';
+import { Facts, Loaded, Page, Section } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
 import { ChoosePerson, PersonShown } from '../../components/person.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { decisionForm } from './decision.tsx';
 import { wordsOf } from './words.ts';
@@ -74,13 +71,13 @@ function Decided({ person }: { person: string }) {
       '–'
     );
   const columns: Column<Ticket>[] = [
-    { id: 'id', title: lists.id, cell: ({ id }) => <bdi>{id}</bdi> },
-    { id: 'queue', title: f.queue, cell: ({ queue }) => <bdi>{queue}</bdi> },
-    { id: 'at', title: f.decidedAt, cell: ({ decidedAt }) => decidedAt && moment(decidedAt) },
-    { id: 'body', title: items.body, cell: ({ body }) => <Opened value={body} /> },
-    { id: 'decision', title: items.decision, cell: (ticket) => said(ticket, ticket.decision) },
-    { id: 'stands', title: looks.stands, cell: now },
-    { id: 'actions', title: schedules.columns.actions, cell: ({ id }) => <Dispute id={id} person={person} /> },
+    { title: lists.id, cell: ({ id }) => <bdi>{id}</bdi> },
+    { title: f.queue, cell: ({ queue }) => <bdi>{queue}</bdi> },
+    { title: f.decidedAt, cell: ({ decidedAt }) => decidedAt && moment(decidedAt) },
+    { title: items.body, cell: ({ body }) => <Opened value={body} /> },
+    { title: items.decision, cell: (ticket) => said(ticket, ticket.decision) },
+    { title: looks.stands, cell: now },
+    { title: schedules.columns.actions, cell: ({ id }) => <Dispute id={id} person={person} /> },
   ];
   return <Listing title={pages.mine} list={list} columns={columns} rowKey={({ id }) => id} empty={t.none} />;
 }

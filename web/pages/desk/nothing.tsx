@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks';
 import { useAttempt } from '../../api/attempt.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
-import { ProblemNote } from '../../components/feedback.tsx';
 import { TextField } from '../../components/field.tsx';
 import { number } from '../../components/format.ts';
-import { Section } from '../../components/page.tsx';
+import { ProblemNote, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { MOST_AHEAD, reasonIn } from '../item/offers.ts';
 

@@ -5,11 +5,10 @@ import { session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { TextField } from '../../components/field.tsx';
 import { duration, number } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
 import { ChoosePerson, PersonShown } from '../../components/person.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import './desk.css';
@@ -39,11 +38,10 @@ function Queues() {
   const list = useList('/v1/queues', { query: { stats: true } }, ({ kind }) => kind === 'ticket');
   const figure = (n: number | null | undefined, as = number) => (n === null || n === undefined ? '–' : as(n));
   const columns: Column<Row>[] = [
-    { id: 'name', title: common.name, cell: (queue) => <QueueLink queue={queue} /> },
-    { id: 'waiting', title: t.columns.waiting, numeric: true, cell: ({ stats }) => figure(stats?.waiting) },
-    { id: 'held', title: t.columns.held, numeric: true, cell: ({ stats }) => figure(stats?.held) },
+    { title: common.name, cell: (queue) => <QueueLink queue={queue} /> },
+    { title: t.columns.waiting, numeric: true, cell: ({ stats }) => figure(stats?.waiting) },
+    { title: t.columns.held, numeric: true, cell: ({ stats }) => figure(stats?.held) },
     {
-      id: 'oldest',
       title: t.columns.oldest,
       numeric: true,
       cell: ({ stats }) => figure(stats?.oldestWaitingSeconds, duration),

@@ -2,8 +2,7 @@ import { get, type Schemas } from '../../api/client.ts';
 import { type Listed, usePages } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
 import { duration, number } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { queueLink } from './alerts.ts';
 import { Linked } from './linked.tsx';
@@ -35,7 +34,6 @@ export function useEntries(kind: Kind): Props {
 export function Entries({ kind, list }: Props) {
   const { home: t, common } = texts.value;
   const name: Column<Entry> = {
-    id: 'name',
     title: common.name,
     cell: ({ name, paused }) => {
       return (
@@ -58,7 +56,7 @@ const AGES: readonly Figure[] = ['oldestWaitingSeconds'];
 
 /** A column of figures: `–` where there is none, 0 less loud than the rest, and what should not be stands out. */
 const figure = (id: Figure, title: string, alarming = ALARMING.includes(id)): Column<Entry> => ({
-  ...{ id, title, numeric: true },
+  ...{ title, numeric: true },
   cell: ({ [id]: n }) => {
     if (n === null) return <span class="muted">–</span>;
     const shown = AGES.includes(id) ? duration(n) : number(n);

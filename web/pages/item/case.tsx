@@ -2,14 +2,10 @@ import { api, data, get, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
-import { Badge } from '../../components/badge.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Loaded } from '../../components/feedback.tsx';
+import { Badge, State } from '../../components/badge.tsx';
 import { moment, number } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
-import { Section } from '../../components/page.tsx';
-import { State } from '../../components/state.tsx';
-import type { Column } from '../../components/table.tsx';
+import { Facts, Loaded, Section } from '../../components/page.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -90,11 +86,11 @@ function Votes({ id }: { id: string }) {
   const { votes: t } = texts.value.items;
   const votes = useList('/v1/cases/{id}/votes', { path: { id } }, isAbout('case', id));
   const columns: Column<Schemas['Vote']>[] = [
-    { id: 'juror', title: t.juror, cell: ({ juror }) => juror },
-    { id: 'option', title: t.option, cell: ({ option }) => option },
-    { id: 'counted', title: t.counted, cell: ({ counted }) => (counted ? '✓' : <Badge tone="warn">{t.late}</Badge>) },
-    { id: 'comment', title: t.comment, cell: ({ comment }) => <bdi>{comment ?? '–'}</bdi> },
-    { id: 'at', title: t.at, numeric: true, cell: ({ at }) => moment(at) },
+    { title: t.juror, cell: ({ juror }) => juror },
+    { title: t.option, cell: ({ option }) => option },
+    { title: t.counted, cell: ({ counted }) => (counted ? '✓' : <Badge tone="warn">{t.late}</Badge>) },
+    { title: t.comment, cell: ({ comment }) => <bdi>{comment ?? '–'}</bdi> },
+    { title: t.at, numeric: true, cell: ({ at }) => moment(at) },
   ];
   return (
     <Listing

@@ -4,10 +4,9 @@ import { serverNow } from '../../api/clock.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
+import { State } from '../../components/badge.tsx';
 import { moment, number } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
-import { State } from '../../components/state.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import './deliveries.css';
 import { IN_FEED, isAbout, type PartKind, placeOf } from './sources.ts';
@@ -38,17 +37,17 @@ export function Deliveries({ kind, id }: { kind: Exclude<PartKind, 'job'>; id: s
 function columnsOf(kind: DeliveredKind, id: string, refresh: () => void): Column<Delivery>[] {
   const { columns: c } = texts.value.deliveries;
   const columns: Column<Delivery>[] = [
-    { id: 'type', title: c.type, cell: ({ type }) => <MessageType type={type} /> },
-    { id: 'state', title: c.state, cell: ({ state }) => <State state={state} /> },
-    { id: 'cause', title: c.cause, cell: (delivery) => <Cause delivery={delivery} /> },
-    { id: 'attempts', title: c.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
-    { id: 'next', title: c.next, cell: ({ nextAttemptAt: at }) => <NextAttempt at={at} /> },
-    { id: 'url', title: c.url, cell: ({ url }) => <code>{url}</code> },
-    { id: 'version', title: c.version, numeric: true, cell: ({ version }) => version },
+    { title: c.type, cell: ({ type }) => <MessageType type={type} /> },
+    { title: c.state, cell: ({ state }) => <State state={state} /> },
+    { title: c.cause, cell: (delivery) => <Cause delivery={delivery} /> },
+    { title: c.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
+    { title: c.next, cell: ({ nextAttemptAt: at }) => <NextAttempt at={at} /> },
+    { title: c.url, cell: ({ url }) => <code>{url}</code> },
+    { title: c.version, numeric: true, cell: ({ version }) => version },
   ];
   if (!mayAct('producer')) return columns;
   const again = ({ n, url }: Delivery) => <Redeliver {...{ kind, itemId: id, n, url, refresh }} />;
-  return [...columns, { id: 'again', title: c.action, cell: again }];
+  return [...columns, { title: c.action, cell: again }];
 }
 
 interface RedeliverProps {

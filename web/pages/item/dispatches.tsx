@@ -1,8 +1,7 @@
 import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { moment } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { isAbout } from './sources.ts';
@@ -14,15 +13,14 @@ export function DispatchLog({ taskId }: { taskId: string }) {
   const { dispatches: t, events } = texts.value.items;
   const log = useList('/v1/dispatch-log', { query: { taskId } }, isAbout('task', taskId));
   const columns: Column<Line>[] = [
-    { id: 'uid', title: t.uid, cell: ({ uid }) => uid },
-    { id: 'type', title: t.type, cell: ({ type }) => events[type] ?? type },
+    { title: t.uid, cell: ({ uid }) => uid },
+    { title: t.type, cell: ({ type }) => events[type] ?? type },
     {
-      id: 'occurrence',
       title: t.occurrence,
       cell: ({ occurrence }) => <a href={itemPath('occurrence', `${taskId}/${occurrence}`)}>{moment(occurrence)}</a>,
     },
-    { id: 'result', title: t.result, cell: ({ result }) => <bdi>{shortly(result)}</bdi> },
-    { id: 'at', title: t.at, numeric: true, cell: ({ at }) => moment(at) },
+    { title: t.result, cell: ({ result }) => <bdi>{shortly(result)}</bdi> },
+    { title: t.at, numeric: true, cell: ({ at }) => moment(at) },
   ];
   return (
     <Listing

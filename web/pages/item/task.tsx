@@ -1,11 +1,9 @@
 import { api, data, get, type Schemas } from '../../api/client.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
+import { State } from '../../components/badge.tsx';
 import { number, span } from '../../components/format.ts';
-import { Section } from '../../components/page.tsx';
-import { State } from '../../components/state.tsx';
+import { Empty, Facts, Loaded, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';

@@ -1,12 +1,10 @@
 import { useState } from 'preact/hooks';
 import { get, type Schemas } from '../../api/client.ts';
 import { mayAct } from '../../api/session.ts';
-import { Facts } from '../../components/facts.tsx';
-import { Loaded } from '../../components/feedback.tsx';
+import { State } from '../../components/badge.tsx';
 import { number } from '../../components/format.ts';
 import { Notes } from '../../components/notes.tsx';
-import { Section } from '../../components/page.tsx';
-import { State } from '../../components/state.tsx';
+import { Facts, Loaded, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';

@@ -1,10 +1,9 @@
 import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { Body } from '../../components/body/body.tsx';
-import { Loaded } from '../../components/feedback.tsx';
 import { moment } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
-import { Section } from '../../components/page.tsx';
+import { Loaded, Section } from '../../components/page.tsx';
+import { More } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { isAbout, type PartKind, placeOf } from './sources.ts';
 

@@ -1,11 +1,9 @@
 import { useLater } from '../../api/again.ts';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
+import { State } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Loaded } from '../../components/feedback.tsx';
-import { Section } from '../../components/page.tsx';
-import { State } from '../../components/state.tsx';
+import { Facts, Loaded, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
 import { isAbout, type PartKind, placeOf } from './sources.ts';

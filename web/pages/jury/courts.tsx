@@ -4,14 +4,12 @@ import { type Resource, useList, useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { useStream } from '../../api/stream.ts';
 import { Action } from '../../components/action.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { number, span } from '../../components/format.ts';
 import { LeaseTime } from '../../components/lease.tsx';
-import { Listing } from '../../components/listing.tsx';
-import { Page, Section } from '../../components/page.tsx';
+import { Empty, Loaded, Page, Section } from '../../components/page.tsx';
 import { personAt } from '../../components/person.ts';
 import { ChoosePerson, PersonShown } from '../../components/person.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { decline, invitationsOf } from './calls.ts';
 import './jury.css';
@@ -94,11 +92,10 @@ function Courts() {
   const window = ({ window }: Schemas['Court']) =>
     window ? t.windowOf(number(window.cases), span(window.seconds)) : '–';
   const columns: Column<Schemas['Court']>[] = [
-    { id: 'name', title: common.name, cell: ({ name }) => <a href={`/jury/${encodeURIComponent(name)}`}>{name}</a> },
-    { id: 'mode', title: t.columns.mode, cell: ({ mode }) => t.modes[mode ?? 'claim'] },
-    { id: 'window', title: t.columns.window, cell: window },
+    { title: common.name, cell: ({ name }) => <a href={`/jury/${encodeURIComponent(name)}`}>{name}</a> },
+    { title: t.columns.mode, cell: ({ mode }) => t.modes[mode ?? 'claim'] },
+    { title: t.columns.window, cell: window },
     {
-      id: 'day',
       title: t.columns.day,
       numeric: true,
       cell: ({ votesPerDay }) => ((votesPerDay ?? null) === null ? '–' : number(votesPerDay ?? 0)),

@@ -6,9 +6,8 @@ import { session } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { moment } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { NewKey } from './new-key.tsx';
 
@@ -38,14 +37,14 @@ function columns(refresh: () => void): Column<Key>[] {
   const { keys: t, common } = texts.value;
   const c = t.columns;
   return [
-    { id: 'name', title: common.name, cell: ({ name }) => name },
-    { id: 'role', title: c.role, cell: ({ role }) => role },
-    { id: 'state', title: common.state, cell: (key) => <State of={key} /> },
-    { id: 'subject', title: c.subject, cell: ({ subject }) => subject ?? '–' },
-    { id: 'queues', title: c.queues, cell: ({ queues }) => queues?.join(', ') ?? t.all },
-    { id: 'ends', title: c.ends, cell: ({ expiresAt }) => (expiresAt ? moment(expiresAt) : t.never) },
-    { id: 'made', title: c.made, cell: ({ createdAt }) => moment(createdAt) },
-    { id: 'revoke', title: c.actions, numeric: true, cell: (key) => <Revoke of={key} refresh={refresh} /> },
+    { title: common.name, cell: ({ name }) => name },
+    { title: c.role, cell: ({ role }) => role },
+    { title: common.state, cell: (key) => <State of={key} /> },
+    { title: c.subject, cell: ({ subject }) => subject ?? '–' },
+    { title: c.queues, cell: ({ queues }) => queues?.join(', ') ?? t.all },
+    { title: c.ends, cell: ({ expiresAt }) => (expiresAt ? moment(expiresAt) : t.never) },
+    { title: c.made, cell: ({ createdAt }) => moment(createdAt) },
+    { title: c.actions, numeric: true, cell: (key) => <Revoke of={key} refresh={refresh} /> },
   ];
 }
 

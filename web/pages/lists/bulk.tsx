@@ -1,10 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
 import { useAttempt } from '../../api/attempt.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { Loading, ProblemNote } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
 import { localText, momentOf } from '../../components/form/moments.ts';
 import { number } from '../../components/format.ts';
+import { Loading, ProblemNote } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';

@@ -1,8 +1,7 @@
 import { useResource } from '../../api/resource.ts';
-import { Badge } from '../../components/badge.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
+import { Badge, State } from '../../components/badge.tsx';
 import { moment, number } from '../../components/format.ts';
-import { State } from '../../components/state.tsx';
+import { Loaded } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { itemPath, type ListKind, queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -42,16 +41,13 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
     <Loaded of={found}>
       {({ items, nextCursor }) => (
         <>
-          {items.length === 0 ? (
-            <Empty>{kind === 'job' && !filter.queue ? t.nameTopic : t.none}</Empty>
-          ) : (
-            <Table
-              caption={t.kinds[kind]}
-              columns={columnsOf(kind, items, fixedQueue, selected)}
-              rows={items}
-              rowKey={({ id }) => id}
-            />
-          )}
+          <Table
+            caption={t.kinds[kind]}
+            columns={columnsOf(kind, items, fixedQueue, selected)}
+            rows={items}
+            rowKey={({ id }) => id}
+            empty={kind === 'job' && !filter.queue ? t.nameTopic : t.none}
+          />
           {(cursor || nextCursor) && (
             <nav class="list-pages" aria-label={t.pages}>
               {cursor ? <a href={link(undefined)}>{t.newest}</a> : <span />}
@@ -70,7 +66,6 @@ function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: P
   const has = (what: (ticket: Ticket) => unknown) => rows.some(({ ticket }) => ticket && what(ticket));
   const columns: (Column<Row> | false)[] = [
     {
-      id: 'id',
       title: t.id,
       cell: ({ id }) => (
         <a class="list-id" href={itemPath(kind, id)}>
@@ -79,36 +74,30 @@ function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: P
       ),
     },
     selected !== undefined && {
-      id: 'select',
       title: t.selected,
       cell: ({ id, state }) => OPEN_STATES.some((open) => open === state) && <Select id={id} {...selected} />,
     },
     kind === 'ticket' && {
-      id: 'content',
       title: t.content,
       cell: ({ ticket }) => <bdi class="list-content">{preview(ticket?.body)}</bdi>,
     },
-    { id: 'state', title: f.state, cell: ({ state }) => <State state={state} /> },
+    { title: f.state, cell: ({ state }) => <State state={state} /> },
     has(({ decidedAt }) => decidedAt) && {
-      id: 'decision',
       title: texts.value.items.decision,
       cell: ({ ticket }) => ticket && <Decision ticket={ticket} />,
     },
-    kind === 'ticket' && { id: 'who', title: t.reviewer, cell: ({ who }) => <bdi>{who ?? '–'}</bdi> },
-    kind === 'case' && { id: 'who', title: f.winner, cell: ({ who }) => who ?? '–' },
-    { id: 'created', title: f.createdAt, numeric: true, cell: ({ createdAt }) => moment(createdAt) },
+    kind === 'ticket' && { title: t.reviewer, cell: ({ who }) => <bdi>{who ?? '–'}</bdi> },
+    kind === 'case' && { title: f.winner, cell: ({ who }) => who ?? '–' },
+    { title: f.createdAt, numeric: true, cell: ({ createdAt }) => moment(createdAt) },
     !fixedQueue && {
-      id: 'queue',
       title: t.queueOf[kind],
       cell: ({ queue }) => <a href={queuePath(kind, queue)}>{queue}</a>,
     },
     has(({ subject }) => subject) && {
-      id: 'subject',
       title: t.subject,
       cell: ({ ticket }) => <bdi>{ticket?.subject ?? '–'}</bdi>,
     },
     (kind !== 'ticket' || rows.some(({ figure }) => figure !== 0)) && {
-      id: 'figure',
       title: kind === 'case' ? f.votesLeft : f.priority,
       numeric: true,
       cell: ({ figure }) => number(figure),

@@ -2,7 +2,7 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
-import { Loaded } from '../../components/feedback.tsx';
+import { Loaded } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type Filter, withFilter } from './filters.ts';
 

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
-import { type Fact, Facts } from '../../components/facts.tsx';
 import { dayAndTime, duration, number } from '../../components/format.ts';
-import { Section } from '../../components/page.tsx';
+import { type Fact, Facts, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type ChartOf, type Drawn, type Figures, hasGap, isUnknown, type Line } from './charts.ts';
@@ -125,7 +124,7 @@ function AsTable({ title, drawn, saidAt }: TableProps) {
   const t = texts.value.numbers;
   const [isOpen, setOpen] = useState(false);
   const columns: Column<number>[] = [
-    { id: 'time', title: t.time, cell: (step) => timeOf(drawn, step) },
+    { title: t.time, cell: (step) => timeOf(drawn, step) },
     ...drawn.lines.map((line, n) => ({
       id: line.name,
       title: labelOf(line),

@@ -1,10 +1,8 @@
 import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
-import { Facts } from '../../components/facts.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { exactDuration, number, percent } from '../../components/format.ts';
-import { Section } from '../../components/page.tsx';
+import { Empty, Facts, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Covered } from './covered.tsx';
@@ -62,10 +60,9 @@ function Histogram({ buckets, total }: { buckets: Bucket[]; total: number }) {
   const most = Math.max(...buckets.map(({ count }) => count));
   const last = buckets.findLastIndex(({ count }) => count > 0);
   const columns: Column<Bucket>[] = [
-    { id: 'bucket', title: t.bucket, cell: nameOf },
-    { id: 'count', title: t.count, numeric: true, cell: ({ count }) => number(count) },
+    { title: t.bucket, cell: nameOf },
+    { title: t.count, numeric: true, cell: ({ count }) => number(count) },
     {
-      id: 'share',
       title: t.share,
       cell: ({ count }) => (
         <span class="numbers-share">

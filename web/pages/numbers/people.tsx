@@ -2,9 +2,8 @@ import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { number, percent, spent } from '../../components/format.ts';
-import { Section } from '../../components/page.tsx';
+import { Empty, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { READERS } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -42,28 +41,20 @@ function Persons({ title, wanted: { kind, queue, range }, sign }: Props & { titl
     return get('/v1/figures/people', { query }, signal);
   }, []);
   useRefreshWhen(sign, people.refresh);
-  const table = (reviewers: Reviewer[], jurors: Juror[]) =>
-    kind === 'case' ? (
-      <Table caption={title} columns={jurorColumns()} rows={jurors} rowKey={({ person }) => person} />
-    ) : (
-      <Table caption={title} columns={reviewerColumns(queue)} rows={reviewers} rowKey={({ person }) => person} />
-    );
+  const shared = { caption: title, rowKey: ({ person }: { person: string }) => person };
   return (
     <Section title={title}>
       <Loaded of={people}>
-        {({ reviewers, jurors, ...covered }) => {
-          const shown = reviewers.length + jurors.length;
-          return (
-            <>
-              <Covered {...covered} first={shown} />
-              {shown === 0 ? (
-                <Empty>{kind === 'case' ? t.noJurors : t.noReviewers}</Empty>
-              ) : (
-                <div class="numbers-people">{table(reviewers, jurors)}</div>
-              )}
-            </>
-          );
-        }}
+        {({ reviewers, jurors, ...covered }) => (
+          <>
+            <Covered {...covered} first={reviewers.length + jurors.length} />
+            {kind === 'case' ? (
+              <Table columns={jurorColumns()} rows={jurors} empty={t.noJurors} {...shared} />
+            ) : (
+              <Table columns={reviewerColumns(queue)} rows={reviewers} empty={t.noReviewers} {...shared} />
+            )}
+          </>
+        )}
       </Loaded>
     </Section>
   );
@@ -81,12 +72,12 @@ function reviewerColumns(queue: string): Column<Reviewer>[] {
   const name = ({ person }: Reviewer) =>
     mayAct(...READERS.ticket) ? <a href={ticketsOf(queue, person)}>{person}</a> : <bdi>{person}</bdi>;
   return [
-    { id: 'person', title: c.person, cell: name },
-    { id: 'decisions', title: c.decisions, numeric: true, cell: (r) => count(r.decisions) },
-    { id: 'median', title: c.median, numeric: true, cell: (r) => spent(r.medianHandlingSeconds) },
-    { id: 'skips', title: c.skips, numeric: true, cell: (r) => count(r.skips) },
-    { id: 'releases', title: c.releases, numeric: true, cell: (r) => count(r.releases) },
-    { id: 'expiries', title: c.expiries, numeric: true, cell: (r) => count(r.expiries) },
+    { title: c.person, cell: name },
+    { title: c.decisions, numeric: true, cell: (r) => count(r.decisions) },
+    { title: c.median, numeric: true, cell: (r) => spent(r.medianHandlingSeconds) },
+    { title: c.skips, numeric: true, cell: (r) => count(r.skips) },
+    { title: c.releases, numeric: true, cell: (r) => count(r.releases) },
+    { title: c.expiries, numeric: true, cell: (r) => count(r.expiries) },
   ];
 }
 
@@ -95,17 +86,16 @@ function jurorColumns(): Column<Juror>[] {
   const c = t.columns;
   const of = (agreed: number, judged: number) => (judged === 0 ? '–' : t.of(number(agreed), number(judged)));
   return [
-    { id: 'person', title: c.person, cell: ({ person }) => <bdi>{person}</bdi> },
-    { id: 'votes', title: c.votes, numeric: true, cell: (j) => count(j.votes) },
-    { id: 'wasted', title: c.wasted, numeric: true, cell: (j) => count(j.wasted) },
+    { title: c.person, cell: ({ person }) => <bdi>{person}</bdi> },
+    { title: c.votes, numeric: true, cell: (j) => count(j.votes) },
+    { title: c.wasted, numeric: true, cell: (j) => count(j.wasted) },
     {
-      id: 'agreement',
       title: c.agreement,
       numeric: true,
       cell: (j) => (j.agreement === null ? '–' : percent(j.agreement)),
     },
-    { id: 'judged', title: c.judged, numeric: true, cell: (j) => of(j.agreed, j.judged) },
-    { id: 'gold', title: c.gold, numeric: true, cell: (j) => (j.gold ? of(j.gold.agreed, j.gold.judged) : '–') },
-    { id: 'median', title: c.median, numeric: true, cell: (j) => spent(j.medianHandlingSeconds) },
+    { title: c.judged, numeric: true, cell: (j) => of(j.agreed, j.judged) },
+    { title: c.gold, numeric: true, cell: (j) => (j.gold ? of(j.gold.agreed, j.gold.judged) : '–') },
+    { title: c.median, numeric: true, cell: (j) => spent(j.medianHandlingSeconds) },
   ];
 }

@@ -3,10 +3,8 @@ import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { number, percent, spent } from '../../components/format.ts';
-import { Section } from '../../components/page.tsx';
+import { Facts, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { count, ticketsOf } from './people.tsx';
@@ -44,16 +42,13 @@ export const Quality = overTime('quality', ({ queue, range }: OfQueue) => {
             <p class="numbers-lead muted">
               {items.some(({ looked }) => looked > 0) ? t.lead : items.length > 0 && t.noLooks}
             </p>
-            {items.length === 0 ? (
-              <Empty>{t.none}</Empty>
-            ) : (
-              <Table
-                caption={pages.quality}
-                columns={columns(queue, items)}
-                rows={items}
-                rowKey={({ reviewer, model }) => `${reviewer} ${model}`}
-              />
-            )}
+            <Table
+              caption={pages.quality}
+              columns={columns(queue, items)}
+              rows={items}
+              rowKey={({ reviewer, model }) => `${reviewer} ${model}`}
+              empty={t.none}
+            />
           </Section>
           <Checks retired={retiredGold} settings={settings} />
         </>
@@ -66,13 +61,13 @@ function columns(queue: string, all: Row[]): Column<Row>[] {
   const { columns: c, quality: t, of } = texts.value.numbers;
   const hasGold = all.some(({ gold }) => gold.judged + gold.skipped > 0);
   const columns: (Column<Row> | false)[] = [
-    { id: 'who', title: c.person, cell: (row) => <Who queue={queue} of={row} /> },
-    { id: 'decided', title: c.decisions, numeric: true, cell: (row) => count(row.decided) },
+    { title: c.person, cell: (row) => <Who queue={queue} of={row} /> },
+    { title: c.decisions, numeric: true, cell: (row) => count(row.decided) },
     ...(['looked', 'upheld'] as const).map(
-      (id): Column<Row> => ({ id, title: t.columns[id], numeric: true, cell: (row) => count(row[id]) }),
+      (id): Column<Row> => ({ title: t.columns[id], numeric: true, cell: (row) => count(row[id]) }),
     ),
     {
-      ...{ id: 'overturned', title: t.columns.overturned, numeric: true },
+      ...{ title: t.columns.overturned, numeric: true },
       cell: (row) =>
         row.overturned === 0 ? (
           count(0)
@@ -80,17 +75,17 @@ function columns(queue: string, all: Row[]): Column<Row>[] {
           <a href={ticketsOf(queue, nameOf(row), { overturned: 'true' })}>{number(row.overturned)}</a>
         ),
     },
-    { id: 'rate', title: t.columns.rate, cell: ({ overturnRate }) => <Interval {...overturnRate} /> },
+    { title: t.columns.rate, cell: ({ overturnRate }) => <Interval {...overturnRate} /> },
     hasGold && {
-      ...{ id: 'gold', title: c.gold, numeric: true },
+      ...{ title: c.gold, numeric: true },
       cell: ({ gold: { judged, right } }) => (judged === 0 ? '–' : of(number(right), number(judged))),
     },
-    hasGold && { id: 'skips', title: c.skips, numeric: true, cell: ({ gold }) => count(gold.skipped) },
+    hasGold && { title: c.skips, numeric: true, cell: ({ gold }) => count(gold.skipped) },
     {
-      ...{ id: 'kappa', title: t.columns.kappa, numeric: true },
+      ...{ title: t.columns.kappa, numeric: true },
       cell: ({ kappa, n }) => (kappa === null ? '–' : `${number(kappa, 2)} (n = ${number(n)})`),
     },
-    { id: 'median', title: c.median, numeric: true, cell: ({ secondsMedian }) => spent(secondsMedian) },
+    { title: c.median, numeric: true, cell: ({ secondsMedian }) => spent(secondsMedian) },
   ];
   return columns.filter((column) => column !== false);
 }

@@ -1,10 +1,8 @@
 import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
-import { Facts } from '../../components/facts.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { exactDuration, number, percent, span } from '../../components/format.ts';
-import { Section } from '../../components/page.tsx';
+import { Empty, Facts, Loaded, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { DrawnChart } from './chart.tsx';
 import type { Drawn, Line } from './charts.ts';

@@ -4,9 +4,8 @@ import { Action, DeleteButton } from '../../components/action.tsx';
 import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
 import { zones } from '../../components/form/zones.ts';
 import { moment, number } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 
 type Reviewer = Schemas['Reviewer'];
@@ -34,14 +33,14 @@ function columns(refresh: () => void): Column<Reviewer>[] {
   const { reviewers: t, common, schedules } = texts.value;
   const exposed = ({ exposure = {} }: Reviewer) => Object.entries(exposure).map(([of, n]) => `${of} ${number(n)}`);
   return [
-    { id: 'name', title: common.name, cell: ({ name }) => <bdi>{name}</bdi> },
-    { id: 'display', title: t.displayName[0], cell: ({ displayName }) => <bdi>{displayName ?? '–'}</bdi> },
-    { id: 'person', title: t.person[0], cell: ({ person }) => <bdi>{person ?? '–'}</bdi> },
-    { id: 'skills', title: t.skills[0], cell: ({ skills = [] }) => skills.join(', ') || '–' },
-    { id: 'day', title: t.perDay[0], numeric: true, cell: ({ perDay }) => (perDay == null ? '–' : number(perDay)) },
-    { id: 'exposure', title: t.exposure[0], cell: (one) => exposed(one).join(', ') || '–' },
-    { id: 'away', title: t.awayUntil[0], cell: ({ awayUntil }) => (awayUntil ? moment(awayUntil) : '–') },
-    { id: 'actions', title: schedules.columns.actions, cell: (one) => <OneActions of={one} refresh={refresh} /> },
+    { title: common.name, cell: ({ name }) => <bdi>{name}</bdi> },
+    { title: t.displayName[0], cell: ({ displayName }) => <bdi>{displayName ?? '–'}</bdi> },
+    { title: t.person[0], cell: ({ person }) => <bdi>{person ?? '–'}</bdi> },
+    { title: t.skills[0], cell: ({ skills = [] }) => skills.join(', ') || '–' },
+    { title: t.perDay[0], numeric: true, cell: ({ perDay }) => (perDay == null ? '–' : number(perDay)) },
+    { title: t.exposure[0], cell: (one) => exposed(one).join(', ') || '–' },
+    { title: t.awayUntil[0], cell: ({ awayUntil }) => (awayUntil ? moment(awayUntil) : '–') },
+    { title: schedules.columns.actions, cell: (one) => <OneActions of={one} refresh={refresh} /> },
   ];
 }
 

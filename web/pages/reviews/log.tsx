@@ -4,8 +4,7 @@ import { useList } from '../../api/resource.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
 import { moment, number } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 
 type Line = Schemas['ReviewLogLine'];
@@ -24,7 +23,6 @@ function columns(): Column<Line>[] {
   const { columns: c, ...t } = texts.value.reviews;
   return [
     {
-      id: 'target',
       title: c.target,
       cell: ({ kind, targetId }) => (
         <>
@@ -33,7 +31,6 @@ function columns(): Column<Line>[] {
       ),
     },
     {
-      id: 'outcome',
       title: c.outcome,
       cell: ({ outcome, reason }) => (
         <>
@@ -42,10 +39,10 @@ function columns(): Column<Line>[] {
         </>
       ),
     },
-    { id: 'change', title: c.change, cell: (line) => <Change line={line} /> },
-    { id: 'audit', title: c.auditTime, cell: ({ auditTime }) => (auditTime === null ? '–' : moment(auditTime)) },
-    { id: 'received', title: c.received, cell: ({ receivedAt }) => moment(receivedAt) },
-    { id: 'callback', title: c.callback, cell: ({ callbackId }) => <code>{callbackId ?? '–'}</code> },
+    { title: c.change, cell: (line) => <Change line={line} /> },
+    { title: c.auditTime, cell: ({ auditTime }) => (auditTime === null ? '–' : moment(auditTime)) },
+    { title: c.received, cell: ({ receivedAt }) => moment(receivedAt) },
+    { title: c.callback, cell: ({ callbackId }) => <code>{callbackId ?? '–'}</code> },
   ];
 }
 

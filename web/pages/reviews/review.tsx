@@ -1,11 +1,9 @@
 import { useRoute } from 'preact-iso';
 import { useGet } from '../../api/resource.ts';
 import { Body } from '../../components/body/body.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Loaded } from '../../components/feedback.tsx';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
-import { Page, Section } from '../../components/page.tsx';
+import { Facts, Loaded, Page, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Deliveries } from '../item/deliveries.tsx';

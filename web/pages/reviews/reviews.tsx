@@ -1,13 +1,10 @@
 import { useLocation } from 'preact-iso';
 import type { Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/resource.ts';
-import { Facts } from '../../components/facts.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
 import { moment, number } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
-import { Page, Section } from '../../components/page.tsx';
-import { type Column, Table } from '../../components/table.tsx';
+import { Facts, Page, Section } from '../../components/page.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { reviewPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import './reviews.css';
@@ -28,27 +25,12 @@ export function Reviews() {
   return (
     <Page title={texts.value.pages.reviews}>
       <Today />
-      <Section title={t.all}>
+      <Listing title={t.all} list={list} columns={columns()} rowKey={({ id }) => id} empty={t.none}>
         <form class="reviews-jump" onSubmit={jump}>
           <Field label={t.id}>{(field) => <input {...field} name="id" type="text" />}</Field>
           <button type="submit">{t.open}</button>
         </form>
-        <Loaded of={list}>
-          {(rows) =>
-            rows.length === 0 ? (
-              <Empty>{t.none}</Empty>
-            ) : (
-              <Table
-                caption={t.all}
-                columns={columns()}
-                rows={rows}
-                rowKey={({ id }) => id}
-                footer={<More more={list.more} of={t.all} />}
-              />
-            )
-          }
-        </Loaded>
-      </Section>
+      </Listing>
     </Page>
   );
 }
@@ -56,11 +38,11 @@ export function Reviews() {
 function columns(): Column<Review>[] {
   const { columns: c } = texts.value.reviews;
   return [
-    { id: 'id', title: c.id, cell: ({ id }) => <a href={reviewPath(id)}>{id}</a> },
-    { id: 'status', title: c.status, numeric: true, cell: ({ status }) => number(status) },
-    { id: 'pictures', title: c.pictures, numeric: true, cell: ({ pictures }) => number(pictures.length) },
-    { id: 'replies', title: c.replies, numeric: true, cell: ({ replies }) => number(replies.length) },
-    { id: 'updated', title: c.updated, numeric: true, cell: ({ updatedAt }) => moment(updatedAt) },
+    { title: c.id, cell: ({ id }) => <a href={reviewPath(id)}>{id}</a> },
+    { title: c.status, numeric: true, cell: ({ status }) => number(status) },
+    { title: c.pictures, numeric: true, cell: ({ pictures }) => number(pictures.length) },
+    { title: c.replies, numeric: true, cell: ({ replies }) => number(replies.length) },
+    { title: c.updated, numeric: true, cell: ({ updatedAt }) => moment(updatedAt) },
   ];
 }
 

@@ -2,10 +2,8 @@ import { useState } from 'preact/hooks';
 import type { LiveEvent } from '../../api/live.ts';
 import { useGet } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
-import { Loaded } from '../../components/feedback.tsx';
 import { moment, number } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
-import { Section } from '../../components/page.tsx';
+import { Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type Compared, compare } from './compare.ts';
@@ -33,7 +31,7 @@ export function Stores({ id, on }: { id: string; on: (event: LiveEvent) => boole
               columns={columns()}
               rows={rows.slice(0, shown)}
               rowKey={({ key }) => key}
-              footer={<More more={more} of={t.stores} />}
+              more={more}
             />
           );
         }}
@@ -46,7 +44,6 @@ function columns(): Column<Compared>[] {
   const t = texts.value.reviews;
   return [
     {
-      id: 'target',
       title: t.columns.target,
       cell: ({ kind, targetId, differs }) => (
         <>
@@ -55,9 +52,9 @@ function columns(): Column<Compared>[] {
         </>
       ),
     },
-    { id: 'record', title: t.record, cell: ({ record }) => <Value value={record} /> },
-    { id: 'index', title: t.index, cell: ({ index }) => <Value value={index} /> },
-    { id: 'base', title: t.base, cell: ({ base }) => <Value value={base} /> },
+    { title: t.record, cell: ({ record }) => <Value value={record} /> },
+    { title: t.index, cell: ({ index }) => <Value value={index} /> },
+    { title: t.base, cell: ({ base }) => <Value value={base} /> },
   ];
 }
 

@@ -2,12 +2,10 @@ import { useLocation } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/resource.ts';
 import { DeleteButton } from '../../components/action.tsx';
-import { Empty } from '../../components/feedback.tsx';
 import { Filters, word } from '../../components/form/filters.tsx';
 import { moment, number, span } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
-import { Page } from '../../components/page.tsx';
-import type { Column } from '../../components/table.tsx';
+import { Empty, Page } from '../../components/page.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { EditSchedule } from './edit.tsx';
 
@@ -54,13 +52,12 @@ function columns(refresh: () => void): Column<Schedule>[] {
   const { schedules: t, common } = texts.value;
   const c = t.columns;
   return [
-    { id: 'name', title: common.name, cell: ({ name }) => name },
-    { id: 'rhythm', title: c.rhythm, cell: rhythm },
-    { id: 'zone', title: c.zone, cell: ({ timezone }) => timezone },
-    { id: 'priority', title: c.priority, numeric: true, cell: ({ priority }) => number(priority) },
-    { id: 'changed', title: c.changed, cell: ({ updatedAt }) => moment(updatedAt) },
+    { title: common.name, cell: ({ name }) => name },
+    { title: c.rhythm, cell: rhythm },
+    { title: c.zone, cell: ({ timezone }) => timezone },
+    { title: c.priority, numeric: true, cell: ({ priority }) => number(priority) },
+    { title: c.changed, cell: ({ updatedAt }) => moment(updatedAt) },
     {
-      id: 'actions',
       title: c.actions,
       cell: (schedule) => (
         <span class="actions">

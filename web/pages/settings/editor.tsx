@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
-import { Loaded } from '../../components/feedback.tsx';
 import { emptyDraft, read } from '../../components/form/draft.ts';
 import { Fields } from '../../components/form/fields.tsx';
 import { Form, refusal, useForm } from '../../components/form/form.tsx';
 import type { Part } from '../../components/form/spec.ts';
-import { Section } from '../../components/page.tsx';
+import { Loaded, Section } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { changedIn, mergeChanges } from './changes.ts';

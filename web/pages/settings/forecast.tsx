@@ -34,10 +34,10 @@ type Moving = Extract<Foreseen, { wouldMove: unknown }>;
 function Moved({ of: { total, wouldMove } }: { of: Moving }) {
   const t = texts.value.settings;
   const columns: Column<Moving['wouldMove'][number]>[] = [
-    { id: 'id', title: t.ticket, cell: ({ id }) => id },
-    { id: 'before', title: t.before, numeric: true, cell: ({ before }) => number(before) },
-    { id: 'after', title: t.after, numeric: true, cell: ({ after }) => number(after) },
-    { id: 'requires', title: t.requiresThen, cell: ({ requires }) => requires && (requires.after.join(', ') || '–') },
+    { title: t.ticket, cell: ({ id }) => id },
+    { title: t.before, numeric: true, cell: ({ before }) => number(before) },
+    { title: t.after, numeric: true, cell: ({ after }) => number(after) },
+    { title: t.requiresThen, cell: ({ requires }) => requires && (requires.after.join(', ') || '–') },
   ];
   return (
     <>

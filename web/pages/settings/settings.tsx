@@ -5,9 +5,8 @@ import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { moment, number, span } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 
 /** All queues, topics and courts with the settings that matter most; each leads to all of its own. */
@@ -38,7 +37,6 @@ const byName = ({ name }: { name: string }) => name;
 function named<Row extends { name: string; paused?: boolean }>(folder: string): Column<Row> {
   const t = texts.value.common;
   return {
-    id: 'name',
     title: t.name,
     cell: ({ name, paused }) => (
       <>
@@ -54,9 +52,9 @@ function Queues() {
   const list = useList('/v1/queues', {});
   const columns: Column<Schemas['Queue']>[] = [
     named('queues'),
-    { id: 'lease', title: t.lease, numeric: true, cell: (q) => span(q.leaseSeconds ?? 0) },
-    { id: 'held', title: queueSettings.maxHeld[0], numeric: true, cell: (q) => number(q.maxHeld ?? 1) },
-    { id: 'changed', title: t.changed, numeric: true, cell: (q) => moment(q.updatedAt) },
+    { title: t.lease, numeric: true, cell: (q) => span(q.leaseSeconds ?? 0) },
+    { title: queueSettings.maxHeld[0], numeric: true, cell: (q) => number(q.maxHeld ?? 1) },
+    { title: t.changed, numeric: true, cell: (q) => moment(q.updatedAt) },
   ];
   const add = <NewOne label={t.newQueue} folder="queues" />;
   return <Listing title={t.queues} list={list} columns={columns} empty={t.noQueues} rowKey={byName} actions={add} />;
@@ -67,10 +65,9 @@ function Topics() {
   const list = useList('/v1/topics', {});
   const columns: Column<Schemas['Topic']>[] = [
     named('topics'),
-    { id: 'attempts', title: t.attempts, numeric: true, cell: ({ maxAttempts: n }) => (n ? number(n) : '–') },
-    { id: 'push', title: topicSettings.push[0], cell: ({ push }) => push?.url ?? common.none },
+    { title: t.attempts, numeric: true, cell: ({ maxAttempts: n }) => (n ? number(n) : '–') },
+    { title: topicSettings.push[0], cell: ({ push }) => push?.url ?? common.none },
     {
-      id: 'schedules',
       title: t.schedules,
       cell: ({ name }) => (
         <a href={`/schedules?topic=${encodeURIComponent(name)}`} aria-label={`${t.schedules}: ${name}`}>
@@ -89,9 +86,9 @@ function Courts() {
   const modes: Record<string, string> = courtSettings.modes;
   const columns: Column<Schemas['Court']>[] = [
     named('courts'),
-    { id: 'votes', title: t.votes, numeric: true, cell: (c) => number(c.votesToWin ?? 0) },
-    { id: 'mode', title: courtSettings.mode[0], cell: ({ mode = 'claim' }) => modes[mode] ?? mode },
-    { id: 'changed', title: t.changed, numeric: true, cell: (c) => moment(c.updatedAt) },
+    { title: t.votes, numeric: true, cell: (c) => number(c.votesToWin ?? 0) },
+    { title: courtSettings.mode[0], cell: ({ mode = 'claim' }) => modes[mode] ?? mode },
+    { title: t.changed, numeric: true, cell: (c) => moment(c.updatedAt) },
   ];
   const add = <NewOne label={t.newCourt} folder="courts" />;
   return <Listing title={t.courts} list={list} columns={columns} empty={t.noCourts} rowKey={byName} actions={add} />;

@@ -2,9 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { get } from '../../api/client.ts';
 import { type Problem, problemOf } from '../../api/problem.ts';
 import { signIn } from '../../api/signing.ts';
-import { ProblemNote } from '../../components/feedback.tsx';
 import { Field } from '../../components/field.tsx';
-import { Page } from '../../components/page.tsx';
+import { Page, ProblemNote } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import './sign-in.css';
 

@@ -2,12 +2,10 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useResource } from '../../api/resource.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
-import { Empty, Loaded } from '../../components/feedback.tsx';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { dateLong, monthName, number, timeOfDay } from '../../components/format.ts';
-import { More } from '../../components/more.tsx';
-import { Page, Section } from '../../components/page.tsx';
+import { Empty, Loaded, Page, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { dayOf, keyOf, rangeOf, shifted, type View } from './days.ts';
@@ -111,21 +109,19 @@ function Day({ of, entries, isOpen }: { of: Date; entries: Entry[]; isOpen: bool
   const title = dateLong(of);
   const more = entries.length > most ? () => setMost(most + LISTED) : undefined;
   const columns: Column<Entry>[] = [
-    { id: 'time', title: c.time, cell: ({ at }) => timeOfDay(at) },
+    { title: c.time, cell: ({ at }) => timeOfDay(at) },
     {
-      id: 'task',
       title: c.task,
       cell: ({ task: { id } }) => <a href={`/tasks/edit/${encodeURIComponent(id)}`}>{id}</a>,
     },
     {
-      id: 'state',
       title: common.state,
       cell: ({ of: { state } }) => <Badge tone={TONES[state]}>{t.states[state]}</Badge>,
     },
-    { id: 'executor', title: c.executor, cell: ({ task }) => task.executor },
-    { id: 'left', title: c.left, numeric: true, cell: (e) => number(e.of.stock) },
-    { id: 'out', title: c.out, numeric: true, cell: (e) => number(e.of.dispatched) },
-    { id: 'done', title: c.done, numeric: true, cell: (e) => number(e.of.completed) },
+    { title: c.executor, cell: ({ task }) => task.executor },
+    { title: c.left, numeric: true, cell: (e) => number(e.of.stock) },
+    { title: c.out, numeric: true, cell: (e) => number(e.of.dispatched) },
+    { title: c.done, numeric: true, cell: (e) => number(e.of.completed) },
   ];
   return (
     <details class="tasks-day" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -137,7 +133,7 @@ function Day({ of, entries, isOpen }: { of: Date; entries: Entry[]; isOpen: bool
           caption={title}
           columns={columns}
           rows={entries.slice(0, most)}
-          footer={<More more={more} of={title} />}
+          more={more}
           rowKey={({ task, of: { occurrence } }) => `${task.id}/${occurrence}`}
         />
       )}

@@ -4,9 +4,8 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
-import { Empty, Loaded, saidOf } from '../../components/feedback.tsx';
 import { number } from '../../components/format.ts';
-import { Page, Section } from '../../components/page.tsx';
+import { Empty, Loaded, Page, Section, saidOf } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -46,9 +45,8 @@ function Members({ gid, members, refresh }: { gid: string; members: string[]; re
     refresh();
   };
   const columns: Column<string>[] = [
-    { id: 'uid', title: t.uid, cell: (uid) => uid },
+    { title: t.uid, cell: (uid) => uid },
     {
-      id: 'actions',
       title: t.actions,
       numeric: true,
       cell: (uid) =>

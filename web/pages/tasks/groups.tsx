@@ -6,9 +6,8 @@ import { Action } from '../../components/action.tsx';
 import { refusal } from '../../components/form/form.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { moment, number } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
 import { orNull } from '../settings/settings-of.ts';
@@ -19,9 +18,9 @@ export function TaskGroups() {
   const { taskLists: t, common } = texts.value;
   const list = useList('/v1/groups', {});
   const columns: Column<Schemas['GroupSummary']>[] = [
-    { id: 'name', title: common.name, cell: ({ id }) => <a href={`/tasks/groups/${encodeURIComponent(id)}`}>{id}</a> },
-    { id: 'size', title: t.size, numeric: true, cell: ({ size }) => number(size) },
-    { id: 'changed', title: t.changed, numeric: true, cell: ({ updatedAt }) => moment(updatedAt) },
+    { title: common.name, cell: ({ id }) => <a href={`/tasks/groups/${encodeURIComponent(id)}`}>{id}</a> },
+    { title: t.size, numeric: true, cell: ({ size }) => number(size) },
+    { title: t.changed, numeric: true, cell: ({ updatedAt }) => moment(updatedAt) },
   ];
   return (
     <Page title={t.groups} actions={mayAct('producer') && <NewGroup />}>

@@ -5,9 +5,8 @@ import { Badge, type Tone } from '../../components/badge.tsx';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
@@ -50,16 +49,15 @@ function columns(): Column<Line>[] {
   const t = texts.value.taskLists;
   const result = ({ result: it }: Line) => (it === null ? '–' : <code>{JSON.stringify(it).slice(0, 200)}</code>);
   return [
-    { id: 'at', title: t.at, cell: ({ at }) => moment(at) },
-    { id: 'what', title: t.what, cell: ({ type }) => <Badge tone={TONES[type]}>{t.types[type]}</Badge> },
-    { id: 'uid', title: t.uid, cell: ({ uid }) => uid },
+    { title: t.at, cell: ({ at }) => moment(at) },
+    { title: t.what, cell: ({ type }) => <Badge tone={TONES[type]}>{t.types[type]}</Badge> },
+    { title: t.uid, cell: ({ uid }) => uid },
     {
-      id: 'task',
       title: t.task,
       cell: ({ taskId }) => <a href={`/tasks/edit/${encodeURIComponent(taskId)}`}>{taskId}</a>,
     },
-    { id: 'occurrence', title: t.occurrence, cell: ({ occurrence }) => moment(occurrence) },
-    { id: 'result', title: t.result, cell: result },
-    { id: 'logId', title: t.logId, cell: ({ logId }) => <code>{logId}</code> },
+    { title: t.occurrence, cell: ({ occurrence }) => moment(occurrence) },
+    { title: t.result, cell: result },
+    { title: t.logId, cell: ({ logId }) => <code>{logId}</code> },
   ];
 }

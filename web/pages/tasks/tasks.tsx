@@ -5,9 +5,8 @@ import { mayAct } from '../../api/session.ts';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment, number, span } from '../../components/format.ts';
-import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
@@ -60,12 +59,12 @@ function Found({ query: { executor, from, to, state, ownOnly } }: { query: Recor
 function columns(): Column<Task>[] {
   const c = texts.value.tasks.columns;
   return [
-    { id: 'task', title: c.task, cell: ({ id }) => <a href={`/tasks/edit/${encodeURIComponent(id)}`}>{id}</a> },
-    { id: 'rhythm', title: c.rhythm, cell: rhythm },
-    { id: 'executor', title: c.executor, cell: ({ executor }) => executor },
-    { id: 'template', title: c.template, cell: ({ templateId }) => templateId },
-    { id: 'start', title: c.start, cell: ({ startTime }) => moment(startTime) },
-    { id: 'times', title: c.times, numeric: true, cell: ({ dispatchTimes }) => number(dispatchTimes) },
+    { title: c.task, cell: ({ id }) => <a href={`/tasks/edit/${encodeURIComponent(id)}`}>{id}</a> },
+    { title: c.rhythm, cell: rhythm },
+    { title: c.executor, cell: ({ executor }) => executor },
+    { title: c.template, cell: ({ templateId }) => templateId },
+    { title: c.start, cell: ({ startTime }) => moment(startTime) },
+    { title: c.times, numeric: true, cell: ({ dispatchTimes }) => number(dispatchTimes) },
   ];
 }
 

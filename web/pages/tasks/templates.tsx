@@ -4,9 +4,8 @@ import { mayAct, session } from '../../api/session.ts';
 import { Action, DeleteButton } from '../../components/action.tsx';
 import { refusal } from '../../components/form/form.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
-import { Listing } from '../../components/listing.tsx';
 import { Page } from '../../components/page.tsx';
-import type { Column } from '../../components/table.tsx';
+import { type Column, Listing } from '../../components/table.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
@@ -36,15 +35,13 @@ function columns(refresh: () => void): Column<Template>[] {
   const said = ([name, { type, required }]: [string, Template['params'][string]]) =>
     `${name}: ${tasks.form.param(tasks.form.types4[type], required)}`;
   return [
-    { id: 'id', title: t.templateId[0], cell: ({ id }) => id },
-    { id: 'name', title: common.name, cell: ({ name }) => name },
+    { title: t.templateId[0], cell: ({ id }) => id },
+    { title: common.name, cell: ({ name }) => name },
     {
-      id: 'params',
       title: t.params[0],
       cell: ({ params }) => Object.entries(params).map(said).join('; ') || common.none,
     },
     {
-      id: 'actions',
       title: t.actions,
       numeric: true,
       cell: ({ id }) => mayAct('producer') && session.value?.queues === null && <Delete id={id} refresh={refresh} />,
