@@ -1,25 +1,11 @@
-import { adminLog } from './en/admin-log.ts';
-import { body } from './en/body.ts';
-import { common } from './en/common.ts';
-import { courtSettings } from './en/court-settings.ts';
-import { deliveries } from './en/deliveries.ts';
-import { desk } from './en/desk.ts';
-import { form } from './en/form.ts';
-import { home } from './en/home.ts';
-import { items } from './en/items.ts';
-import { jury } from './en/jury.ts';
-import { keys } from './en/keys.ts';
-import { lists } from './en/lists.ts';
-import { numbers } from './en/numbers.ts';
-import { mine, reviewers } from './en/reviewers.ts';
-import { reviews } from './en/reviews.ts';
-import { schedules } from './en/schedules.ts';
-import { queueSettings, settings, topicSettings } from './en/settings.ts';
-import { shell } from './en/shell.ts';
-import { signIn } from './en/sign-in.ts';
-import { calendar, taskLists, tasks } from './en/tasks.ts';
+import * as frame from './en/frame.ts';
+import * as items from './en/items.ts';
+import * as manage from './en/manage.ts';
+import * as settings from './en/settings.ts';
+import * as watch from './en/watch.ts';
+import * as work from './en/work.ts';
 
-/** Every text of the console in English; other languages have exactly these. One file a page in texts/en/. */
+/** Every text of the console in English; other languages have exactly these. */
 export const en = {
   /** Titles of the pages, by the names in web/routes.ts. */
   pages: {
@@ -55,31 +41,12 @@ export const en = {
     keys: 'Keys',
     adminLog: 'Admin log',
   },
-  adminLog,
-  body,
-  calendar,
-  common,
-  courtSettings,
-  deliveries,
-  desk,
-  form,
-  home,
-  items,
-  jury,
-  keys,
-  lists,
-  mine,
-  numbers,
-  queueSettings,
-  reviewers,
-  reviews,
-  schedules,
-  settings,
-  shell,
-  signIn,
-  taskLists,
-  tasks,
-  topicSettings,
+  ...frame,
+  ...items,
+  ...manage,
+  ...settings,
+  ...watch,
+  ...work,
 };
 
 export type Texts = typeof en;

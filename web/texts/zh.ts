@@ -1,24 +1,10 @@
 import type { Texts } from './en.ts';
-import { adminLog } from './zh/admin-log.ts';
-import { body } from './zh/body.ts';
-import { common } from './zh/common.ts';
-import { courtSettings } from './zh/court-settings.ts';
-import { deliveries } from './zh/deliveries.ts';
-import { desk } from './zh/desk.ts';
-import { form } from './zh/form.ts';
-import { home } from './zh/home.ts';
-import { items } from './zh/items.ts';
-import { jury } from './zh/jury.ts';
-import { keys } from './zh/keys.ts';
-import { lists } from './zh/lists.ts';
-import { numbers } from './zh/numbers.ts';
-import { mine, reviewers } from './zh/reviewers.ts';
-import { reviews } from './zh/reviews.ts';
-import { schedules } from './zh/schedules.ts';
-import { queueSettings, settings, topicSettings } from './zh/settings.ts';
-import { shell } from './zh/shell.ts';
-import { signIn } from './zh/sign-in.ts';
-import { calendar, taskLists, tasks } from './zh/tasks.ts';
+import * as frame from './zh/frame.ts';
+import * as items from './zh/items.ts';
+import * as manage from './zh/manage.ts';
+import * as settings from './zh/settings.ts';
+import * as watch from './zh/watch.ts';
+import * as work from './zh/work.ts';
 
 export const zh: Texts = {
   pages: {
@@ -54,29 +40,10 @@ export const zh: Texts = {
     keys: '密钥',
     adminLog: '操作记录',
   },
-  adminLog,
-  body,
-  calendar,
-  common,
-  courtSettings,
-  deliveries,
-  desk,
-  form,
-  home,
-  items,
-  jury,
-  keys,
-  lists,
-  mine,
-  numbers,
-  queueSettings,
-  reviewers,
-  reviews,
-  schedules,
-  settings,
-  shell,
-  signIn,
-  taskLists,
-  tasks,
-  topicSettings,
+  ...frame,
+  ...items,
+  ...manage,
+  ...settings,
+  ...watch,
+  ...work,
 };

@@ -1,4 +1,4 @@
-import { plural } from './plural.ts';
+import { plural } from '../words.ts';
 
 /** Pages of one item: a ticket, job, case, task or occurrence. */
 export const items = {

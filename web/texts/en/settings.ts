@@ -1,4 +1,4 @@
-import { said } from '../said.ts';
+import { said } from '../words.ts';
 
 /** The settings of queues, topics and courts. */
 export const settings = {
@@ -138,4 +138,64 @@ export const topicSettings = {
   workflows: { always: 'All jobs', 'when-needed': 'Only those that wait longer than a second, retry or call back' },
   push: said('Push', 'Jobs are POSTed to an address instead of waiting to be popped.'),
   concurrency: said('At once', 'How many jobs are pushed at the same time, 1 to 1000.'),
+};
+
+/** Each setting of a court. */
+export const courtSettings = {
+  verdict: 'Verdict',
+  showing: 'Showing cases',
+  inviting: 'Assignment',
+  endings: 'Deadline',
+  jurors: 'Quality of jurors',
+  outcome: 'Outcome',
+  options: said('Options', 'What jurors vote for.'),
+  votesToWin: said('Votes to win', 'The first option with so many wins. Lowering it decides what can be decided now.'),
+  decide: said('Decided by', 'How votes become a verdict.'),
+  decides: {
+    'first-to': 'First to the votes',
+    majority: 'Majority',
+    supermajority: 'Supermajority',
+    margin: 'A lead',
+    posterior: 'Records of the voters',
+  },
+  panel: said('Panel', "How many jurors are heard at most; empty: the strategy's own number."),
+  margin: said('Lead', 'For a court decided by a lead: by so many votes.'),
+  probability: said('Probability', 'For a court decided by records: how sure it must be, above 0.5 and below 1.'),
+  maxVotes: said('Votes at most', 'For these two: a case that they cannot decide is hung.'),
+  lateVotes: said('Late votes', 'What becomes of a vote that comes after the verdict.'),
+  lates: { refuse: 'Refused', record: 'Recorded, not counted' },
+  strategy: said('Strategy', ''),
+  admit: said('Who is admitted', 'Whom the court lets vote.'),
+  admits: { all: 'All jurors of the list', proven: 'Proven jurors; others begin with known answers' },
+  pick: said('Which case is shown', 'Among those that a juror may see.'),
+  picks: { random: 'A random one', oldest: 'The oldest', closest: 'The one closest to a verdict' },
+  leaseSeconds: said('Hold', 'How long a juror may hold a case before someone else may have it.'),
+  overbook: said(
+    'Over-booking',
+    'So many more may hold a case than votes can still change it. Above 0 votes can be wasted.',
+  ),
+  window: said('Window', 'In a time, a person sees so many different cases at most.'),
+  windowCases: said('Cases', 'Different ones, 1 to 1000.'),
+  windowSeconds: said('Within', 'From when a case was first shown.'),
+  votesPerDay: said('Votes a day', 'Of one person. Empty: no limit.'),
+  timezone: said('Time zone', 'Of the days of votes and invitations.'),
+  mode: said('How jurors get cases', 'They ask, the court invites them, or both.'),
+  modes: { claim: 'They ask', assign: 'The court invites', both: 'Both' },
+  assign: said('Invitations', 'Needed where the court invites.'),
+  assignJurors: said('Jurors for a case', 'So many are invited at once.'),
+  answerSeconds: said('Time to answer', 'Who stays silent so long is replaced.'),
+  perJuror: said('Open invitations', 'Of one juror at once.'),
+  perJurorPerDay: said('Invitations a day', 'To one juror. Empty: no limit.'),
+  deadlineSeconds: said('Deadline', 'A case that is not decided by then is hung. Empty: never.'),
+  fallback: said('At the deadline', 'What happens instead of ending without a verdict.'),
+  fallbackNone: 'The case is hung',
+  extendSeconds: said('Once longer by', 'The case stays open so much longer, once.'),
+  fallbackCourt: said('On to another court', 'Its name.'),
+  fallbackQueue: said('On to a review queue', 'Its name.'),
+  quality: said('Minimum agreement', 'Who agrees with too few verdicts is no longer admitted.'),
+  agreement: said('Share of agreement', '0 to 1.'),
+  after: said('Judged after', 'So many verdicts.'),
+  goldShare: said('Known answers', 'Share of cases with a known answer among those that are shown, 0 to 1.'),
+  callback: said('Callback', 'Receives the verdict of each case, unless the case names its own.'),
+  invitationCallback: said('Callback for invitations', 'Receives case.invited for each invitation, without its token.'),
 };

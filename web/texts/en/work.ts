@@ -1,4 +1,4 @@
-import { plural } from './plural.ts';
+import { plural } from '../words.ts';
 
 /** The review desk. */
 export const desk = {
@@ -148,5 +148,84 @@ export const desk = {
     transferred: 'Transferred',
     lost: 'Lost',
     ahead: 'Next one ready',
+  },
+};
+
+/** The jury desk. */
+export const jury = {
+  whoHint: 'Cases are claimed and voted on in this name. It is remembered in this browser.',
+  title: (court: string) => `Jury desk: ${court}`,
+  courts: 'Choose a court',
+  noCourts: 'There is no court yet where you could judge.',
+  columns: { mode: 'How cases come', window: 'Case limit', day: 'Votes a day' },
+  modes: { claim: 'You ask', assign: 'You are invited', both: 'Both' },
+  windowOf: (cases: string, time: string) => `${cases} cases in ${time}`,
+  case: (id: string) => `Case ${id}`,
+  side: (name: string) => `Statement: ${name}`,
+  deadline: (when: string) => `To be decided by ${when}`,
+  invited: 'You are invited',
+  invitations: {
+    title: 'Invitations',
+    none: 'No open invitation.',
+    of: (id: string) => `case ${id}`,
+    accept: 'Accept',
+    decline: 'Decline',
+    declineTitle: 'Decline this invitation',
+    declineHint: 'Another juror is invited in your place. You are not asked about this case again.',
+  },
+  limits: {
+    title: 'What is left for you',
+    notEligible: 'You are not on the list of this court.',
+    window: (left: string, of: string) => `${left} of ${of} cases left for now.`,
+    frees: (when: string) => `The next one from ${when}.`,
+    day: (left: string, of: string) => `${left} of ${of} votes left today.`,
+    dayEnds: (when: string) => `Again from ${when}.`,
+  },
+  voting: {
+    title: 'Vote',
+    choose: 'Who is right?',
+    comment: 'Comment (optional)',
+    for: (option: string) => `Vote for ${option}`,
+    skip: 'Skip for good',
+    hint: 'Press the number of a side, then Enter. A vote cannot be taken back.',
+  },
+  voted: {
+    counted: (id: string) => `Your vote on ${id} has been counted.`,
+    decides: (id: string) => `Your vote has decided ${id}.`,
+    late: (id: string) => `${id} had been decided before your vote came: it is kept, and does not count.`,
+  },
+  ended: {
+    title: 'This case is not with you any more',
+    titles: { decided: 'Decided while you read' } as Record<string, string>,
+    causes: {
+      decided:
+        'Others have decided this case while you read it. Your vote is not needed any more, and nothing of yours was counted.',
+      hung: 'The time for this case is over, and no side has won.',
+      invalidated: 'This case has been invalidated: no one needs to judge it any more.',
+      expired: 'Your time for this case has run out: another juror gets it.',
+      revoked: 'It has been taken from you.',
+      already_voted: 'You have voted on this case already, perhaps with another account.',
+      conflict_of_interest: 'You are a party of this case.',
+      forbidden: 'You are not on the list of this court any more.',
+      not_found: 'It does not exist any more.',
+    } as Record<string, string>,
+    other: (cause: string) => `It has ended for you: ${cause}.`,
+    comment: 'Your comment, which was not sent',
+    next: 'Next case',
+  },
+  empty: {
+    title: 'No case for you right now',
+    waiting: 'The desk asks again every few seconds.',
+    reasons: {
+      noVotesLeft: (n: string) => `${plural(n, 'is', 'are')} with as many jurors as can still change them.`,
+      voted: (n: string) => `${n} you have voted on.`,
+      party: (n: string) => `${plural(n, 'is', 'are')} about you or your other accounts.`,
+      skipped: (n: string) => `${n} you have skipped or declined.`,
+      windowFull: () => 'You have seen as many cases as you may for now.',
+      notEligible: () => 'You are not on the list of this court.',
+      fatigue: () => 'You have cast as many votes as a day allows.',
+      assigned: () => 'This court invites its jurors; wait for an invitation.',
+      none: () => 'There is no open case for you.',
+    },
   },
 };

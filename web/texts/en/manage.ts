@@ -1,5 +1,4 @@
-import { said } from '../said.ts';
-import { plural } from './plural.ts';
+import { plural, said } from '../words.ts';
 
 /** Tasks, their calendar, groups, templates and the dispatch log. */
 export const tasks = {
@@ -135,4 +134,107 @@ export const taskLists = {
   logId: 'Log id',
   types: { dispatched: 'Dispatched', completed: 'Completed', returned: 'Given back' },
   create: 'Create',
+};
+
+/** The page of periodic jobs. */
+export const schedules = {
+  lead: 'A schedule adds a job to its topic again and again.',
+  topic: 'Topic',
+  of: (topic: string) => `Schedules of ${topic}`,
+  none: 'This topic has no schedules.',
+  choose: 'Choose a topic to see its schedules.',
+  create: 'New schedule',
+  change: 'Change',
+  save: 'Save',
+  saved: (name: string) => `The schedule ${name} is saved.`,
+  deleteHint: 'It adds no further jobs; those that it has added stay.',
+  every: (duration: string) => `every ${duration}`,
+  columns: { rhythm: 'Rhythm', zone: 'Time zone', priority: 'Priority', changed: 'Changed', actions: 'Actions' },
+  name: said('Name', '1 to 200 of A–Z, a–z, 0–9 and . _ : ~ @ -'),
+  everySeconds: said('Every', 'Whole seconds. Either this or a cron expression.'),
+  cron: said('Cron expression', 'Such as 0 9 * * 1-5. Either this or an interval.'),
+  timezone: said('Time zone', 'In which the cron expression counts.'),
+  ttr: said('Time to run', 'How long a job may be reserved before it is ready again.'),
+  priority: said('Priority', '0 to 4294967295; smaller goes first.'),
+  body: said('Body (JSON)', 'Of each job.'),
+};
+
+/** The register of reviewers. */
+export const reviewers = {
+  lead: 'Limits and absences hold for these people in every queue; skills where a queue is for registered reviewers only.',
+  none: 'Nobody is registered.',
+  create: 'Register a reviewer',
+  deleteHint: 'Limits and absences no longer hold; queues for registered reviewers no longer serve them.',
+  name: said('Name', 'As they claim and decide.'),
+  displayName: said('Shown as', ''),
+  person: said('Person', 'Names of the same person share limits and exclusions. Empty: the name itself.'),
+  skills: said('Skills', ''),
+  perDay: said('Tickets a day', 'Empty: no limit.'),
+  exposure: said('Limits by category', 'Tickets of a category a day; 0: none.'),
+  row: (n: number) => `Category ${n}`,
+  add: 'Add a category',
+  category: said('Category', 'As tickets name it, such as violence.'),
+  awayUntil: said('Away until', 'Nothing new until then.'),
+  timezone: said('Time zone', 'Of the days.'),
+};
+
+/** A reviewer's own decisions. */
+export const mine = {
+  today: 'Today',
+  none: 'You have not decided anything yet.',
+  dispute: 'Dispute',
+  reason: said('Reason', 'What is wrong with the ticket, or with what was made of your decision.'),
+  disputed: 'Noted in the history of the ticket.',
+};
+
+/** The page of keys. */
+export const keys = {
+  lead: 'A key is shown once, when it is made. Docket keeps only its hash.',
+  open: 'This server asks for no key: a call without one is an administrator’s, one with a key counts as the key’s.',
+  none: 'There are no keys yet.',
+  create: 'New key',
+  make: 'Make the key',
+  role: said('Role', 'What it may do.'),
+  roles: {
+    producer: 'producer: adds, changes and reads',
+    reviewer: 'reviewer: claims and decides as its own subject',
+    agent: 'agent: claims and decides for any subject, as an application',
+    consumer: 'consumer: takes and finishes jobs',
+    supervisor: 'supervisor: a producer who also pauses, transfers and takes back',
+    model: 'model: suggests decisions, as its own subject',
+    admin: 'admin: everything',
+  },
+  subject: said('Subject', 'Whom it speaks for. A reviewer or model key needs one.'),
+  name: said('Name', 'How events name it. Empty: its subject, else its role.'),
+  queues: said(
+    'Queues',
+    'Queues, topics, courts and groups where it may act; a * at the end stands for the rest. Empty: all.',
+  ),
+  expiresAt: said('Ends', 'Empty: when it is revoked.'),
+  callsPerSecond: said('Calls a second', 'Of each API process. Empty: as many as it likes.'),
+  shown: 'Your new key',
+  shownHint: 'Copy it now: it cannot be shown again.',
+  key: 'Key',
+  columns: { role: 'Role', subject: 'Subject', queues: 'Queues', ends: 'Ends', made: 'Made', actions: 'Actions' },
+  all: 'all',
+  never: 'never',
+  active: 'Active',
+  ended: 'Ended',
+  revoked: 'Revoked',
+  revoke: 'Revoke',
+  revokeTitle: (name: string) => `Revoke the key ${name}?`,
+  revokeHint:
+    'It stops working within a second, everywhere, and cannot be brought back. So do sessions that it opened.',
+  revokedSaid: (name: string) => `The key ${name} is revoked.`,
+};
+
+/** The page of the admin log. */
+export const adminLog = {
+  lead: 'Who changed settings and keys, and what came of it. A line is written before the change is made.',
+  none: 'There are no changes.',
+  path: said('Path', 'Only changes to this path and below it, for example /v1/queues/spam'),
+  shown: 'Show',
+  unknown: 'not known',
+  changes: 'Changes',
+  columns: { at: 'When', actor: 'Who', operation: 'What', path: 'Path', status: 'Answer', more: 'Details' },
 };
