@@ -19,7 +19,13 @@ export function ChoosePerson({ hint }: { hint: string }) {
   return (
     <Section title={t.title}>
       <form class="person-form" onSubmit={submit}>
-        <TextField label={t.name} hint={hint} error={wrong ? t.wrong : undefined} value={name} set={setName} />
+        <TextField
+          label={texts.value.common.name}
+          hint={hint}
+          error={wrong ? t.wrong : undefined}
+          value={name}
+          set={setName}
+        />
         <button type="submit" class="primary">
           {t.submit}
         </button>

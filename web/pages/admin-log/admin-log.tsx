@@ -41,10 +41,10 @@ export function AdminLog() {
 }
 
 function columns(): Column<Entry>[] {
-  const { columns: c, ...t } = texts.value.adminLog;
+  const { columns: c } = texts.value.adminLog;
   const more = ({ keyId, requestId, body }: Entry) => (
     <details>
-      <summary>{t.shown}</summary>
+      <summary>{texts.value.form.show}</summary>
       <Body value={{ keyId, requestId, body }} />
     </details>
   );

@@ -21,10 +21,13 @@ export function Deliveries() {
         fields={[
           among(
             'state',
-            t.state,
+            texts.value.common.state,
             SHOWN.map((one) => [one, t[one]] as const),
           ),
-          among('kind', t.kind, [['', t.allKinds], ...KINDS.map((one) => [one, t.kinds[one]] as const)]),
+          among('kind', texts.value.lists.kind, [
+            ['', t.allKinds],
+            ...KINDS.map((one) => [one, t.kinds[one]] as const),
+          ]),
           word('queue', t.queue),
           word('host', t.host, { hint: t.hostHint }),
         ]}

@@ -16,15 +16,28 @@ const MOST = 500;
 
 /** Skips or transfers the ticket, with a reason. */
 export function LeaveDialog({ desk, leaving, close }: Props) {
-  const t = texts.value.desk.leave;
+  const { items, ...all } = texts.value;
+  const t = all.desk.leave;
   const isTransfer = leaving === 'transfer';
   const known = useGet('/v1/queues', { query: { limit: MOST } });
   const suggestions = known.data?.items.map(({ name }) => name) ?? [];
   const fields: FieldSpec[] = [
-    { kind: 'text', name: 'reason', said: [t.reason, isTransfer ? '' : t.skipHint], empty: 'omit', most: 2_000 },
+    {
+      kind: 'text',
+      name: 'reason',
+      said: [items.fields.reason, isTransfer ? '' : t.skipHint],
+      empty: 'omit',
+      most: 2_000,
+    },
   ];
   if (isTransfer)
-    fields.unshift({ kind: 'text', name: 'queue', said: [t.queue, t.transferHint], empty: 'required', suggestions });
+    fields.unshift({
+      kind: 'text',
+      name: 'queue',
+      said: [items.fields.queue, t.transferHint],
+      empty: 'required',
+      suggestions,
+    });
   const leave = async ({ queue, reason }: Readonly<Record<string, unknown>>) => {
     const why = String(reason ?? '').trim();
     await (isTransfer ? desk.transfer(String(queue).trim(), why) : desk.skip(why));

@@ -30,12 +30,12 @@ export function Mine() {
 }
 
 function Today({ person }: { person: string }) {
-  const { mine, numbers } = texts.value;
+  const { calendar, numbers } = texts.value;
   const c = numbers.columns;
   const from = new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
   const found = useGet('/v1/figures/people', { query: { kind: 'ticket', person, from } });
   return (
-    <Section title={mine.today}>
+    <Section title={calendar.today}>
       <Loaded of={found}>
         {({ reviewers: [of] }) => (
           <Facts

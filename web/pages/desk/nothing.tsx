@@ -55,9 +55,9 @@ function Explain({ who: { queue, reviewer, skills } }: { who: Props }) {
     <details>
       <summary>{t.explain}</summary>
       <form class="desk-explain" onSubmit={ask}>
-        <TextField label={t.explainId} required value={id} set={setId} />
+        <TextField label={texts.value.items.kinds.ticket} required value={id} set={setId} />
         <button type="submit" disabled={busy}>
-          {t.explainAsk}
+          {texts.value.items.explain.ask}
         </button>
       </form>
       <div aria-live="polite">

@@ -195,7 +195,7 @@ function Side({ desk, held, form, settings, reveal }: SideProps) {
     { key: '/', does: t.find, run: focusOn('.desk-find') },
     { key: 'f', does: t.fields, run: focusOn('.desk-fields :is(input, textarea, select)') },
     { key: 'g', does: t.guidelines, run: focusOn('.desk-guidelines summary') },
-    { key: 'c', does: t.content, run: focusOn('.desk-left') },
+    { key: 'c', does: texts.value.lists.content, run: focusOn('.desk-left') },
     { key: 'm', does: texts.value.common.notes.write, run: focusOn('.desk-notes:not([hidden]) textarea') },
     { key: 'u', does: t.pending.undo, run: () => desk.undo() },
     { key: 'n', does: t.pending.now, run: () => desk.sendNow() },

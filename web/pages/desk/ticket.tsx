@@ -65,7 +65,7 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
         <ViewingChoice />
         <Why ticket={ticket} settings={settings} />
       </div>
-      <section class="desk-body" aria-label={t.content}>
+      <section class="desk-body" aria-label={texts.value.lists.content}>
         <Body value={ticket.body} revealed={revealed} word={word.trim()} highlight={settings.highlight ?? []} />
       </section>
     </section>

@@ -32,7 +32,8 @@ export function useEntries(kind: Kind): Props {
 }
 
 export function Entries({ kind, list }: Props) {
-  const { home: t, common } = texts.value;
+  const { home: t, common, pages, settings } = texts.value;
+  const titles = { ...settings, groups: pages.taskGroups };
   const name: Column<Entry> = {
     title: common.name,
     cell: ({ name, paused }) => {
@@ -45,7 +46,13 @@ export function Entries({ kind, list }: Props) {
   };
   const columns = [name, ...figuresOf(kind)];
   return (
-    <Listing title={t[NOUNS[kind]]} list={list} columns={columns} rowKey={(entry) => entry.name} empty={t.none[kind]} />
+    <Listing
+      title={titles[NOUNS[kind]]}
+      list={list}
+      columns={columns}
+      rowKey={(entry) => entry.name}
+      empty={t.none[kind]}
+    />
   );
 }
 

@@ -110,7 +110,7 @@ function AlertList({ alerts }: { alerts: Alert[] }) {
 }
 
 function System({ seen, p99 }: { seen: Schemas['Attention']; p99: number | null }) {
-  const { engines: t, words } = texts.value.home;
+  const { engines: t, words, columns } = texts.value.home;
   const { engines, oldestPendingDeliverySeconds: pending, failedDeliveries: failed, parked } = seen;
   const engine = (label: string, is: 'ok' | 'unreachable') => [label, words[is], is !== 'ok'] as const;
   const age = (label: string, seconds: number) => [label, seconds > 0 ? duration(seconds) : '–', false] as const;
@@ -122,7 +122,7 @@ function System({ seen, p99 }: { seen: Schemas['Attention']; p99: number | null 
     age(t.behind, engines.unpublishedOldestSeconds),
     [t.handover, p99 === null ? '–' : exactDuration(p99), false] as const,
     age(t.pending, pending),
-    count(t.failed, failed.total),
+    count(columns.failed, failed.total),
     count(t.parked, parked.total),
     count(t.overdue, seen.overdue),
   ];

@@ -24,7 +24,7 @@ export function CaseParts({ id }: { id: string }) {
       {(one) => (
         <>
           <Section
-            title={t.now}
+            title={texts.value.common.state}
             actions={one.state === 'open' && mayAct('producer') && <Invalidate id={id} refresh={found.refresh} />}
           >
             <CaseFacts found={one} />

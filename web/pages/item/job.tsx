@@ -23,7 +23,7 @@ export function JobParts({ id }: { id: string }) {
       {(found) => (
         <>
           <Section
-            title={t.now}
+            title={texts.value.common.state}
             actions={!FINAL.includes(found.state) && <JobActions job={found} refresh={job.refresh} />}
           >
             <JobFacts job={found} />

@@ -23,7 +23,7 @@ export function TaskParts({ id }: { id: string }) {
       {(found) => (
         <>
           <Section
-            title={t.now}
+            title={texts.value.common.state}
             actions={found.state === 'active' && mayAct('producer') && <Delete id={id} refresh={task.refresh} />}
           >
             <TaskFacts task={found} />
@@ -81,7 +81,7 @@ export function OccurrenceParts({ id }: { id: string }) {
     <Loaded of={occurrence}>
       {({ task, found }) => (
         <>
-          <Section title={t.now}>
+          <Section title={texts.value.common.state}>
             {found ? (
               <Facts
                 facts={[

@@ -39,7 +39,12 @@ export function TicketActions({ ticket: { id, lease, priority }, refresh }: Prop
   const t = texts.value.items.actions;
   const params = { path: { id } };
   const holder = lease?.reviewer;
-  const decision: FieldSpec = { kind: 'text', name: 'decision', said: [t.decision, t.decisionHint], empty: 'required' };
+  const decision: FieldSpec = {
+    kind: 'text',
+    name: 'decision',
+    said: [texts.value.items.decision, t.decisionHint],
+    empty: 'required',
+  };
   const then =
     <Value,>(call: (value: Value) => Promise<unknown>) =>
     (value: Readonly<Record<string, unknown>>) =>

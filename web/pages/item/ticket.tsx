@@ -27,7 +27,7 @@ export function TicketParts({ id }: { id: string }) {
       {(found) => (
         <>
           <Section
-            title={t.now}
+            title={texts.value.common.state}
             actions={OPEN.includes(found.state) && <TicketActions ticket={found} refresh={ticket.refresh} />}
           >
             <TicketFacts ticket={found} />

@@ -124,7 +124,7 @@ function Fields({ typed, change, isFilter }: FieldsProps) {
   return (
     <>
       <div class="bulk-fields" hidden={!isFilter}>
-        <Field label={texts.value.lists.state}>
+        <Field label={texts.value.common.state}>
           {(field) => (
             <select {...field} value={typed.state} onChange={set('state')}>
               <option value="">{t.allOpen}</option>

@@ -75,7 +75,7 @@ function fieldsOf(kind: ListKind): LeafSpec[] {
   });
   const all: Record<string, LeafSpec> = {
     queue: word('queue', t.queueOf[kind]),
-    state: among('state', t.state, [
+    state: among('state', texts.value.common.state, [
       ['', t.anyState],
       ...STATES[kind].map((one) => [one, states[one] ?? one] as const),
     ]),

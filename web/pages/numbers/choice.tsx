@@ -20,7 +20,7 @@ export function Choice({ wanted, names }: Props) {
       fields={[
         among(
           'kind',
-          t.kind,
+          texts.value.lists.kind,
           KINDS.map((one) => [one, kinds[one]] as const),
         ),
         among('range', t.range, ranges),

@@ -30,13 +30,13 @@ function OneReview({ id }: { id: string }) {
       <Loaded of={review}>
         {({ status, version, createdAt, updatedAt, body }) => (
           <>
-            <Section title={t.now}>
+            <Section title={texts.value.common.state}>
               <Facts
                 facts={[
                   [t.status, number(status)],
-                  [t.version, version],
+                  [texts.value.items.version, version],
                   [t.updatedAt, <When key="updated" at={updatedAt} />],
-                  [t.createdAt, <When key="created" at={createdAt} />],
+                  [texts.value.items.fields.createdAt, <When key="created" at={createdAt} />],
                 ]}
               />
               {body !== null && (

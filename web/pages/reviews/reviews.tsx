@@ -28,7 +28,7 @@ export function Reviews() {
       <Listing title={t.all} list={list} columns={columns()} rowKey={({ id }) => id} empty={t.none}>
         <form class="reviews-jump" onSubmit={jump}>
           <Field label={t.id}>{(field) => <input {...field} name="id" type="text" />}</Field>
-          <button type="submit">{t.open}</button>
+          <button type="submit">{texts.value.lists.open}</button>
         </form>
       </Listing>
     </Page>

@@ -39,7 +39,7 @@ export function EditSchedule({ topic, given, onSaved }: Props) {
       about={given?.name}
       fields={scheduleFields(texts.value, given === undefined)}
       given={given ? settingsOf(given) : null}
-      submit={t.save}
+      submit={texts.value.common.save}
       run={save}
     />
   );

@@ -34,7 +34,7 @@ type Moving = Extract<Foreseen, { wouldMove: unknown }>;
 function Moved({ of: { total, wouldMove } }: { of: Moving }) {
   const t = texts.value.settings;
   const columns: Column<Moving['wouldMove'][number]>[] = [
-    { title: t.ticket, cell: ({ id }) => id },
+    { title: texts.value.items.kinds.ticket, cell: ({ id }) => id },
     { title: t.before, numeric: true, cell: ({ before }) => number(before) },
     { title: t.after, numeric: true, cell: ({ after }) => number(after) },
     { title: t.requiresThen, cell: ({ requires }) => requires && (requires.after.join(', ') || '–') },

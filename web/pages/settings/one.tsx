@@ -41,7 +41,7 @@ export function TopicSettings() {
   return (
     <Page title={topic} actions={<Actions name={topic} found={seen} pause={pause} remove={removeTopic} />}>
       <Back of={`/v1/topics/${topic}`} paused={paused}>
-        <a href={`/schedules?topic=${encodeURIComponent(topic)}`}>{texts.value.settings.schedules}</a>
+        <a href={`/schedules?topic=${encodeURIComponent(topic)}`}>{texts.value.pages.schedules}</a>
       </Back>
       <SettingsEditor name={topic} parts={topicForm(texts.value)} of={topicSettingsOf} onSaved={found.refresh} />
     </Page>

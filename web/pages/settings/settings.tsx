@@ -61,17 +61,17 @@ function Queues() {
 }
 
 function Topics() {
-  const { settings: t, common, topicSettings } = texts.value;
+  const { settings: t, common, pages, topicSettings } = texts.value;
   const list = useList('/v1/topics', {});
   const columns: Column<Schemas['Topic']>[] = [
     named('topics'),
     { title: t.attempts, numeric: true, cell: ({ maxAttempts: n }) => (n ? number(n) : '–') },
     { title: topicSettings.push[0], cell: ({ push }) => push?.url ?? common.none },
     {
-      title: t.schedules,
+      title: pages.schedules,
       cell: ({ name }) => (
-        <a href={`/schedules?topic=${encodeURIComponent(name)}`} aria-label={`${t.schedules}: ${name}`}>
-          {t.schedules}
+        <a href={`/schedules?topic=${encodeURIComponent(name)}`} aria-label={`${pages.schedules}: ${name}`}>
+          {pages.schedules}
         </a>
       ),
     },

@@ -46,10 +46,9 @@ async function loadKnown(signal: AbortSignal, used?: string): Promise<Known> {
 
 /** Adds a task. */
 export function NewTask() {
-  const t = texts.value.tasks;
   const known = useResource((signal) => loadKnown(signal), []);
   return (
-    <Page title={t.add}>
+    <Page title={texts.value.pages.newTask}>
       <Tabs />
       <Loaded of={known}>{(found) => <Adding known={found} />}</Loaded>
     </Page>
@@ -70,7 +69,7 @@ function Adding({ known }: { known: Known }) {
     });
   };
   return (
-    <TaskForm form={form} parts={parts} onChange={onChange} onSubmit={() => void add()} label={t.save}>
+    <TaskForm form={form} parts={parts} onChange={onChange} onSubmit={() => void add()} label={texts.value.common.save}>
       {added && (
         <Said task={added}>
           {t.added(added.id)} <a href={`/tasks/edit/${encodeURIComponent(added.id)}`}>{t.open}</a>
@@ -126,7 +125,7 @@ function Changing({ task: loaded, known }: { task: Task; known: Known }) {
       setTask(kept);
       form.saved(kept);
       setSaved(true);
-      toast([t.saved, ...(answer.warnings ?? []).map(({ message }) => message)].join(' '));
+      toast([texts.value.settings.saved, ...(answer.warnings ?? []).map(({ message }) => message)].join(' '));
     });
   if (task.state === 'deleted') return <p class="note warn">{t.isDeleted}</p>;
   const isChanged = form.errors.length > 0 || changed.length > 0;
@@ -136,11 +135,11 @@ function Changing({ task: loaded, known }: { task: Task; known: Known }) {
       parts={parts}
       onChange={onChange}
       onSubmit={() => void save()}
-      label={t.save}
+      label={texts.value.common.save}
       disabled={!isChanged || !mayAct('producer')}
-      state={isChanged ? t.changeHint : t.nothingToSave}
+      state={isChanged ? t.changeHint : texts.value.settings.nothingToSave}
     >
-      {isSaved && <Said task={task}>{t.saved}</Said>}
+      {isSaved && <Said task={task}>{texts.value.settings.saved}</Said>}
     </TaskForm>
   );
 }

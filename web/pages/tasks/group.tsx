@@ -47,16 +47,16 @@ function Members({ gid, members, refresh }: { gid: string; members: string[]; re
   const columns: Column<string>[] = [
     { title: t.uid, cell: (uid) => uid },
     {
-      title: t.actions,
+      title: texts.value.schedules.columns.actions,
       numeric: true,
       cell: (uid) =>
         mayAct('producer') && (
           <button
             type="button"
-            aria-label={`${t.remove}: ${uid}`}
+            aria-label={`${texts.value.form.remove}: ${uid}`}
             onClick={() => void remove(uid).catch((error) => toast(saidOf(error), 'bad'))}
           >
-            {t.remove}
+            {texts.value.form.remove}
           </button>
         ),
     },
@@ -93,7 +93,7 @@ function AddMembers({ gid, onSaved }: { gid: string; onSaved: () => void }) {
       label={t.addMembers}
       fields={[{ kind: 'lines', name: 'add', said: t.members, empty: 'required' }]}
       run={add}
-      done={t.saved}
+      done={texts.value.settings.saved}
     />
   );
 }

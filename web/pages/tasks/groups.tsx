@@ -15,17 +15,17 @@ import { Tabs } from './tabs.tsx';
 
 /** Groups of users that tasks are for. */
 export function TaskGroups() {
-  const { taskLists: t, common } = texts.value;
+  const { taskLists: t, common, pages, settings } = texts.value;
   const list = useList('/v1/groups', {});
   const columns: Column<Schemas['GroupSummary']>[] = [
     { title: common.name, cell: ({ id }) => <a href={`/tasks/groups/${encodeURIComponent(id)}`}>{id}</a> },
     { title: t.size, numeric: true, cell: ({ size }) => number(size) },
-    { title: t.changed, numeric: true, cell: ({ updatedAt }) => moment(updatedAt) },
+    { title: settings.changed, numeric: true, cell: ({ updatedAt }) => moment(updatedAt) },
   ];
   return (
-    <Page title={t.groups} actions={mayAct('producer') && <NewGroup />}>
+    <Page title={pages.taskGroups} actions={mayAct('producer') && <NewGroup />}>
       <Tabs />
-      <Listing title={t.groups} list={list} columns={columns} rowKey={({ id }) => id} empty={t.noGroups} />
+      <Listing title={pages.taskGroups} list={list} columns={columns} rowKey={({ id }) => id} empty={t.noGroups} />
     </Page>
   );
 }

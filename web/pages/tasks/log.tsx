@@ -14,10 +14,10 @@ import { Tabs } from './tabs.tsx';
 type Line = Schemas['DispatchLine'];
 const PAGE = 100;
 
-const filterFields = ({ taskLists: t }: Texts): LeafSpec[] => [
+const filterFields = ({ taskLists: t, tasks }: Texts): LeafSpec[] => [
   { kind: 'text', name: 'uid', said: [t.uid, ''], empty: 'omit' },
   { kind: 'text', name: 'taskId', said: [t.task, ''], empty: 'omit' },
-  { kind: 'moment', name: 'from', said: [t.from, ''], empty: 'omit' },
+  { kind: 'moment', name: 'from', said: [tasks.from, ''], empty: 'omit' },
 ];
 
 /** Who was given what, by user, task and time. */
@@ -28,12 +28,12 @@ export function DispatchLog() {
   const asked = { limit: PAGE, uid, taskId, from };
   const list = useList('/v1/dispatch-log', { query: asked }, ({ kind }) => kind === 'task');
   return (
-    <Page title={t.taskLists.log}>
+    <Page title={t.pages.dispatchLog}>
       <Tabs />
       <p class="tasks-links muted">{t.taskLists.logLead}</p>
       <Filters key={JSON.stringify(query)} path="/tasks/log" fields={filterFields(t)} />
       <Listing
-        title={t.taskLists.log}
+        title={t.pages.dispatchLog}
         list={list}
         columns={columns()}
         rowKey={({ logId, type }) => `${logId} ${type}`}

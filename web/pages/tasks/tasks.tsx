@@ -30,7 +30,7 @@ export function Tasks() {
   const { query } = useLocation();
   const add = mayAct('producer') && (
     <a class="button primary" href="/tasks/new">
-      {t.tasks.add}
+      {t.pages.newTask}
     </a>
   );
   return (

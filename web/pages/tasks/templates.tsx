@@ -14,13 +14,13 @@ type Template = Schemas['Template'];
 
 /** What tasks' parameters must look like. A template is never changed: tasks rely on it. */
 export function TaskTemplates() {
-  const { taskLists: t } = texts.value;
+  const { taskLists: t, pages } = texts.value;
   const list = useList('/v1/templates', {});
   return (
-    <Page title={t.templates} actions={mayAct('producer') && <NewTemplate onMade={list.refresh} />}>
+    <Page title={pages.taskTemplates} actions={mayAct('producer') && <NewTemplate onMade={list.refresh} />}>
       <Tabs />
       <Listing
-        title={t.templates}
+        title={pages.taskTemplates}
         list={list}
         columns={columns(list.refresh)}
         rowKey={({ id }) => id}
@@ -31,7 +31,7 @@ export function TaskTemplates() {
 }
 
 function columns(refresh: () => void): Column<Template>[] {
-  const { taskLists: t, tasks, common } = texts.value;
+  const { taskLists: t, tasks, common, schedules } = texts.value;
   const said = ([name, { type, required }]: [string, Template['params'][string]]) =>
     `${name}: ${tasks.form.param(tasks.form.types4[type], required)}`;
   return [
@@ -42,7 +42,7 @@ function columns(refresh: () => void): Column<Template>[] {
       cell: ({ params }) => Object.entries(params).map(said).join('; ') || common.none,
     },
     {
-      title: t.actions,
+      title: schedules.columns.actions,
       numeric: true,
       cell: ({ id }) => mayAct('producer') && session.value?.queues === null && <Delete id={id} refresh={refresh} />,
     },
@@ -88,7 +88,7 @@ function NewTemplate({ onMade }: { onMade: () => void }) {
       fields={templateFields(texts.value)}
       submit={t.create}
       run={create}
-      done={t.saved}
+      done={texts.value.settings.saved}
     />
   );
 }

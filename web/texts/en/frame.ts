@@ -72,7 +72,6 @@ export const common = {
   units: { d: 'd', h: 'h', m: 'min', s: 's' },
   person: {
     title: 'Who works here?',
-    name: 'Name',
     wrong: 'A name has 1 to 200 characters, none of them invisible',
     submit: 'Go to work',
     as: 'Working as',
@@ -216,7 +215,6 @@ export const lists = {
   several: (id: string) => `There are several ids like ${id}:`,
   moreHits: 'There are more: enter more of the id.',
   kind: 'Kind',
-  state: 'State',
   anyState: 'Any state',
   any: 'Any',
   reviewer: 'Person',

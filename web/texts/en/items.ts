@@ -7,7 +7,6 @@ export const items = {
   in: (time: string) => `in ${time}`,
   ago: (time: string) => `${time} ago`,
   andMore: (n: string) => `and ${n} more`,
-  now: 'State',
   body: 'Body',
   decision: 'Decision',
   params: 'Parameters',
@@ -230,7 +229,6 @@ export const items = {
     priority: 'New priority',
     priorityHint: '−1000 to 1000; higher goes first',
     toQueue: 'To the queue',
-    decision: 'Decision',
     decisionHint: 'JSON, or a word',
     reprioritize: { label: 'Reprioritize', title: 'Change the priority', done: 'The priority has changed.' },
     reprioritizeWill: (now: number) =>

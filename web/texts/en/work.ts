@@ -27,7 +27,6 @@ export const desk = {
     its: (priority: string, since: string) =>
       `Of those that may go to you it was the first: priority ${priority}, available since ${since}.`,
   },
-  content: 'Content',
   second: 'You are working at this desk in another window. This one shows the same ticket.',
   takeOver: 'Work here instead',
   subject: {
@@ -113,8 +112,6 @@ export const desk = {
     transfer: 'Transfer',
     transferTitle: 'Move this ticket to another queue',
     transferHint: 'Your lease ends, and people at the other queue are handed it.',
-    queue: 'Queue',
-    reason: 'Reason',
   },
   empty: {
     title: 'Nothing for you right now',
@@ -135,8 +132,6 @@ export const desk = {
       forAnother: (n: string) => `${plural(n, 'is', 'are')} for someone else at first.`,
     },
     explain: 'Why not a certain ticket?',
-    explainId: 'Ticket',
-    explainAsk: 'Ask',
     offered: (ahead: string, atLeast: boolean) =>
       `It is offered to you; ${atLeast ? 'at least ' : ''}${ahead} go before it.`,
   },

@@ -69,7 +69,6 @@ export const common: Texts['common'] = {
   units: { d: '天', h: '小时', m: '分钟', s: '秒' },
   person: {
     title: '由谁来工作？',
-    name: '名称',
     wrong: '名称须为 1 到 200 个字符，且不含不可见字符',
     submit: '开始工作',
     as: '当前身份',
@@ -203,7 +202,6 @@ export const lists: Texts['lists'] = {
   several: (id) => `有多个类似 ${id} 的编号：`,
   moreHits: '还有更多：请输入更完整的编号。',
   kind: '类型',
-  state: '状态',
   anyState: '任何状态',
   any: '不限',
   reviewer: '人员',

@@ -25,7 +25,6 @@ export const desk: Texts['desk'] = {
     escalates: '在此队列中等待较久的工单会提高优先级。',
     its: (priority, since) => `在可以分给您的工单中它排第一：优先级 ${priority}，自${since}起可领取。`,
   },
-  content: '内容',
   second: '您正在另一个窗口中使用此审核台。此窗口显示同一张工单。',
   takeOver: '改在此窗口工作',
   subject: {
@@ -111,8 +110,6 @@ export const desk: Texts['desk'] = {
     transfer: '转移',
     transferTitle: '将此工单转到其他队列',
     transferHint: '您的租约将结束，工单由目标队列的人员处理。',
-    queue: '队列',
-    reason: '原因',
   },
   empty: {
     title: '目前没有可分配给您的工单',
@@ -133,8 +130,6 @@ export const desk: Texts['desk'] = {
       forAnother: (n) => `${n} 张先留给其他人。`,
     },
     explain: '为什么没有分到某张工单？',
-    explainId: '工单',
-    explainAsk: '查询',
     offered: (ahead, atLeast) => `可以分配给您；前面${atLeast ? '至少' : ''}还有 ${ahead} 张。`,
   },
   tally: {
