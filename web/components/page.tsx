@@ -159,3 +159,6 @@ export function Facts({ facts }: { facts: Fact[] }) {
     </dl>
   );
 }
+
+/** One that leads somewhere. */
+export const linked = (label: string, path: string, name: string): Fact => [label, <a href={path}>{name}</a>];

@@ -4,7 +4,7 @@ import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { Badge, State } from '../../components/badge.tsx';
 import { moment, number } from '../../components/format.ts';
-import { Facts, Loaded, Section } from '../../components/page.tsx';
+import { type Fact, Facts, Loaded, linked, Section } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
@@ -27,7 +27,7 @@ export function CaseParts({ id }: { id: string }) {
             title={texts.value.common.state}
             actions={one.state === 'open' && mayAct('producer') && <Invalidate id={id} refresh={found.refresh} />}
           >
-            <CaseFacts found={one} />
+            <Facts facts={factsOf(one)} />
           </Section>
           <JsonSection title={t.body} value={one.body} />
           {mayAct('producer', 'agent') && <Votes id={id} />}
@@ -37,32 +37,23 @@ export function CaseParts({ id }: { id: string }) {
   );
 }
 
-function CaseFacts({ found }: { found: Case }) {
+function factsOf(found: Case): Fact[] {
   const { fields: f } = texts.value.items;
   const tally = Object.entries(found.tally).map(([option, n]) => `${option}: ${number(n)}`);
-  return (
-    <Facts
-      facts={[
-        [f.state, <State key="state" state={found.state} />],
-        [
-          f.court,
-          <a key="court" href={queuePath('case', found.court)}>
-            {found.court}
-          </a>,
-        ],
-        found.winner !== null && [f.winner, found.winner],
-        [f.tally, tally.join(' · ')],
-        found.state === 'open' && [f.votesLeft, number(found.votesLeft)],
-        [f.holds, number(found.holds)],
-        [f.wasted, number(found.wasted)],
-        found.deadlineAt !== null && [f.deadline, <When key="deadline" at={found.deadlineAt} />],
-        found.endedAt !== null && [f.endedAt, <When key="ended" at={found.endedAt} />],
-        found.endReason !== null && [f.reason, <bdi key="reason">{found.endReason}</bdi>],
-        [f.createdAt, <When key="created" at={found.createdAt} />],
-        found.parties.length > 0 && [f.parties, fewOf(found.parties.map((party) => party.id))],
-      ]}
-    />
-  );
+  return [
+    [f.state, <State key="state" state={found.state} />],
+    linked(f.court, queuePath('case', found.court), found.court),
+    found.winner !== null && [f.winner, found.winner],
+    [f.tally, tally.join(' · ')],
+    found.state === 'open' && [f.votesLeft, number(found.votesLeft)],
+    [f.holds, number(found.holds)],
+    [f.wasted, number(found.wasted)],
+    found.deadlineAt !== null && [f.deadline, <When key="deadline" at={found.deadlineAt} />],
+    found.endedAt !== null && [f.endedAt, <When key="ended" at={found.endedAt} />],
+    found.endReason !== null && [f.reason, <bdi key="reason">{found.endReason}</bdi>],
+    [f.createdAt, <When key="created" at={found.createdAt} />],
+    found.parties.length > 0 && [f.parties, fewOf(found.parties.map((party) => party.id))],
+  ];
 }
 
 const SHOWN = 10;

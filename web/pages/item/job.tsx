@@ -4,7 +4,7 @@ import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { State } from '../../components/badge.tsx';
 import { number, span } from '../../components/format.ts';
-import { Facts, Loaded, Section } from '../../components/page.tsx';
+import { type Fact, Facts, Loaded, linked, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -26,7 +26,7 @@ export function JobParts({ id }: { id: string }) {
             title={texts.value.common.state}
             actions={!FINAL.includes(found.state) && <JobActions job={found} refresh={job.refresh} />}
           >
-            <JobFacts job={found} />
+            <Facts facts={factsOf(found)} />
           </Section>
           <JsonSection title={t.body} value={found.body} />
         </>
@@ -35,30 +35,21 @@ export function JobParts({ id }: { id: string }) {
   );
 }
 
-function JobFacts({ job }: { job: Job }) {
+function factsOf(job: Job): Fact[] {
   const { fields: f } = texts.value.items;
-  return (
-    <Facts
-      facts={[
-        [f.state, <State key="state" state={job.state} />],
-        [
-          f.topic,
-          <a key="topic" href={queuePath('job', job.topic)}>
-            {job.topic}
-          </a>,
-        ],
-        [f.priority, number(job.priority)],
-        [f.ttr, span(job.TTR)],
-        job.reservedUntil !== null && [f.reservedUntil, <When key="until" at={job.reservedUntil} />],
-        job.state === 'delayed' && [f.availableAt, <When key="available" at={job.availableAt} />],
-        [f.createdAt, <When key="created" at={job.createdAt} />],
-        [f.attempts, number(job.attempts)],
-        [f.number, String(job.number)],
-        job.run > 1 && [f.run, number(job.run)],
-        job.lastReason !== null && [f.lastReason, job.lastReason],
-      ]}
-    />
-  );
+  return [
+    [f.state, <State key="state" state={job.state} />],
+    linked(f.topic, queuePath('job', job.topic), job.topic),
+    [f.priority, number(job.priority)],
+    [f.ttr, span(job.TTR)],
+    job.reservedUntil !== null && [f.reservedUntil, <When key="until" at={job.reservedUntil} />],
+    job.state === 'delayed' && [f.availableAt, <When key="available" at={job.availableAt} />],
+    [f.createdAt, <When key="created" at={job.createdAt} />],
+    [f.attempts, number(job.attempts)],
+    [f.number, String(job.number)],
+    job.run > 1 && [f.run, number(job.run)],
+    job.lastReason !== null && [f.lastReason, job.lastReason],
+  ];
 }
 
 /** A command of `POST /v1/jobs`. @throws CallError also for one that was understood and not carried out */

@@ -3,7 +3,7 @@ import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { State } from '../../components/badge.tsx';
 import { number, span } from '../../components/format.ts';
-import { Empty, Facts, Loaded, Section } from '../../components/page.tsx';
+import { Empty, type Fact, Facts, Loaded, linked, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -26,7 +26,7 @@ export function TaskParts({ id }: { id: string }) {
             title={texts.value.common.state}
             actions={found.state === 'active' && mayAct('producer') && <Delete id={id} refresh={task.refresh} />}
           >
-            <TaskFacts task={found} />
+            <Facts facts={factsOf(found)} />
           </Section>
           <JsonSection title={t.params} value={found.params} />
           <DispatchLog taskId={id} />
@@ -39,28 +39,24 @@ export function TaskParts({ id }: { id: string }) {
 const receiver = (callback: NonNullable<Schemas['Task']['callback']>) =>
   'url' in callback ? callback.url : `${callback.temporal.workflowId} (${callback.temporal.signal})`;
 
-function TaskFacts({ task }: { task: Task }) {
+function factsOf(task: Task): Fact[] {
   const { fields: f, rhythm } = texts.value.items;
   const { everyMinutes, dailyTime, everyDays, timezone } = task;
-  return (
-    <Facts
-      facts={[
-        [f.state, <State key="state" state={task.state} />],
-        [f.executor, task.executor],
-        everyMinutes !== null && [f.rhythm, rhythm.minutes(everyMinutes)],
-        dailyTime !== null && [f.rhythm, rhythm.days(everyDays, dailyTime, timezone)],
-        task.type === 'once' && [f.rhythm, rhythm.once],
-        [f.startTime, <When key="start" at={task.startTime} />],
-        task.endTime !== null && [f.endTime, <When key="end" at={task.endTime} />],
-        [f.dispatchTimes, number(task.dispatchTimes)],
-        [f.lookback, span(task.lookbackSeconds)],
-        task.answerSeconds !== null && [f.answer, span(task.answerSeconds)],
-        [f.template, task.templateId],
-        task.callback !== null && [f.callback, <code key="callback">{receiver(task.callback)}</code>],
-        [f.createdAt, <When key="created" at={task.createdAt} />],
-      ]}
-    />
-  );
+  return [
+    [f.state, <State key="state" state={task.state} />],
+    [f.executor, task.executor],
+    everyMinutes !== null && [f.rhythm, rhythm.minutes(everyMinutes)],
+    dailyTime !== null && [f.rhythm, rhythm.days(everyDays, dailyTime, timezone)],
+    task.type === 'once' && [f.rhythm, rhythm.once],
+    [f.startTime, <When key="start" at={task.startTime} />],
+    task.endTime !== null && [f.endTime, <When key="end" at={task.endTime} />],
+    [f.dispatchTimes, number(task.dispatchTimes)],
+    [f.lookback, span(task.lookbackSeconds)],
+    task.answerSeconds !== null && [f.answer, span(task.answerSeconds)],
+    [f.template, task.templateId],
+    task.callback !== null && [f.callback, <code key="callback">{receiver(task.callback)}</code>],
+    [f.createdAt, <When key="created" at={task.createdAt} />],
+  ];
 }
 
 function Delete({ id, refresh }: { id: string; refresh: () => void }) {
@@ -86,12 +82,7 @@ export function OccurrenceParts({ id }: { id: string }) {
               <Facts
                 facts={[
                   [f.state, <State key="state" state={found.state} />],
-                  [
-                    f.task,
-                    <a key="task" href={itemPath('task', task.id)}>
-                      {task.id}
-                    </a>,
-                  ],
+                  linked(f.task, itemPath('task', task.id), task.id),
                   [f.executor, task.executor],
                   [f.occurrence, <When key="at" at={found.occurrence} />],
                   [f.stock, number(found.stock)],

@@ -4,7 +4,7 @@ import { mayAct } from '../../api/session.ts';
 import { State } from '../../components/badge.tsx';
 import { number } from '../../components/format.ts';
 import { Notes } from '../../components/notes.tsx';
-import { Facts, Loaded, Section } from '../../components/page.tsx';
+import { type Fact, Facts, Loaded, linked, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -30,7 +30,7 @@ export function TicketParts({ id }: { id: string }) {
             title={texts.value.common.state}
             actions={OPEN.includes(found.state) && <TicketActions ticket={found} refresh={ticket.refresh} />}
           >
-            <TicketFacts ticket={found} />
+            <Facts facts={factsOf(found)} />
           </Section>
           <JsonSection title={t.body} value={found.body} />
           {found.state === 'decided' && <JsonSection title={t.decision} value={found.decision} />}
@@ -43,36 +43,27 @@ export function TicketParts({ id }: { id: string }) {
   );
 }
 
-function TicketFacts({ ticket }: { ticket: Ticket }) {
+function factsOf(ticket: Ticket): Fact[] {
   const { fields: f } = texts.value.items;
   const { lease, invalidation, decidedAt, deadlineAt } = ticket;
-  return (
-    <Facts
-      facts={[
-        [f.state, <State key="state" state={ticket.state} />],
-        [
-          f.queue,
-          <a key="queue" href={queuePath('ticket', ticket.queue)}>
-            {ticket.queue}
-          </a>,
-        ],
-        [f.priority, number(ticket.priority)],
-        lease && [f.holder, <bdi key="holder">{lease.reviewer}</bdi>],
-        lease && [f.leaseSince, <When key="since" at={lease.grantedAt} />],
-        lease && [f.leaseUntil, <When key="until" at={lease.expiresAt} />],
-        ticket.state === 'delayed' && [f.availableAt, <When key="available" at={ticket.availableAt} />],
-        deadlineAt !== null && [f.deadline, <When key="deadline" at={deadlineAt} />],
-        ticket.decidedBy !== null && [f.decidedBy, <bdi key="by">{ticket.decidedBy}</bdi>],
-        decidedAt !== null && [f.decidedAt, <When key="at" at={decidedAt} />],
-        ticket.reason !== null && [f.reason, <bdi key="reason">{ticket.reason}</bdi>],
-        invalidation && [f.invalidatedBy, <bdi key="invalidated">{invalidation.by}</bdi>],
-        invalidation && [f.reason, <bdi key="why">{invalidation.reason}</bdi>],
-        invalidation && [f.endedAt, <When key="ended" at={invalidation.at} />],
-        [f.createdAt, <When key="created" at={ticket.createdAt} />],
-        [f.attempts, number(ticket.attempts)],
-        ticket.requires.length > 0 && [f.requires, ticket.requires.join(', ')],
-        ticket.exclude.length > 0 && [f.exclude, ticket.exclude.join(', ')],
-      ]}
-    />
-  );
+  return [
+    [f.state, <State key="state" state={ticket.state} />],
+    linked(f.queue, queuePath('ticket', ticket.queue), ticket.queue),
+    [f.priority, number(ticket.priority)],
+    lease && [f.holder, <bdi key="holder">{lease.reviewer}</bdi>],
+    lease && [f.leaseSince, <When key="since" at={lease.grantedAt} />],
+    lease && [f.leaseUntil, <When key="until" at={lease.expiresAt} />],
+    ticket.state === 'delayed' && [f.availableAt, <When key="available" at={ticket.availableAt} />],
+    deadlineAt !== null && [f.deadline, <When key="deadline" at={deadlineAt} />],
+    ticket.decidedBy !== null && [f.decidedBy, <bdi key="by">{ticket.decidedBy}</bdi>],
+    decidedAt !== null && [f.decidedAt, <When key="at" at={decidedAt} />],
+    ticket.reason !== null && [f.reason, <bdi key="reason">{ticket.reason}</bdi>],
+    invalidation && [f.invalidatedBy, <bdi key="invalidated">{invalidation.by}</bdi>],
+    invalidation && [f.reason, <bdi key="why">{invalidation.reason}</bdi>],
+    invalidation && [f.endedAt, <When key="ended" at={invalidation.at} />],
+    [f.createdAt, <When key="created" at={ticket.createdAt} />],
+    [f.attempts, number(ticket.attempts)],
+    ticket.requires.length > 0 && [f.requires, ticket.requires.join(', ')],
+    ticket.exclude.length > 0 && [f.exclude, ticket.exclude.join(', ')],
+  ];
 }
