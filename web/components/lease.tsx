@@ -1,6 +1,5 @@
-import { useEffect, useState } from 'preact/hooks';
-import { serverNow } from '../api/clock.ts';
 import { texts } from '../texts/texts.ts';
+import { useNow } from './when.tsx';
 import './lease.css';
 
 const TICK_MS = 250;
@@ -10,13 +9,7 @@ const SOON_MS = 30_000;
 /** How long a lease lasts yet. Screen readers are not told each second. */
 export function LeaseTime({ expiresMs }: { expiresMs: number }) {
   const t = texts.value.common.lease;
-  const [left, setLeft] = useState(() => expiresMs - serverNow());
-  useEffect(() => {
-    const look = () => setLeft(expiresMs - serverNow());
-    look();
-    const timer = setInterval(look, TICK_MS);
-    return () => clearInterval(timer);
-  }, [expiresMs]);
+  const left = expiresMs - useNow(TICK_MS);
   return (
     <span class={`lease ${left < SOON_MS ? 'soon' : ''}`} role="timer" title={t.hint}>
       {t.left} <strong>{clock(left)}</strong>

@@ -146,10 +146,10 @@ export function Loaded<T>({ of: { data, error, refresh }, children }: LoadedProp
 /** A name and its value; null is left out. */
 export type Fact = [label: string, value: ComponentChildren] | null | false;
 
-export function Facts({ facts }: { facts: Fact[] }) {
+export function Facts({ facts, look = 'facts', label }: { facts: readonly Fact[]; look?: string; label?: string }) {
   const shown = facts.filter((fact): fact is [string, ComponentChildren] => Boolean(fact));
   return (
-    <dl class="facts">
+    <dl class={look} aria-label={label}>
       {shown.map(([label, value]) => (
         <div key={label}>
           <dt>{label}</dt>

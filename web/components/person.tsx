@@ -1,11 +1,40 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { session } from '../api/session.ts';
+import { type Session, session } from '../api/session.ts';
 import { texts } from '../texts/texts.ts';
 import { askFirst } from '../unsaved.ts';
 import { TextField } from './field.tsx';
-import { Section } from './page.tsx';
-import { chooseName, choosePerson, personAt } from './person.ts';
+import { Page, Section } from './page.tsx';
 import './person.css';
+
+const STORED = 'docket.person';
+const NAME = /^(?!\.{1,2}$|model:|nexus\/|erased-)[^\p{Cc}\p{Cf}\p{Cs}]{1,200}$/u;
+
+/** For whom an administrator works at the desks of this browser; empty: not chosen yet. */
+const chosen = signal(localStorage.getItem(STORED) ?? '');
+
+const isName = (text: string) => NAME.test(text);
+
+/** @returns whether it is a name, and is chosen */
+function chooseName(text: string): boolean {
+  const name = text.trim().normalize('NFC');
+  if (isName(name)) choosePerson(name);
+  return isName(name);
+}
+
+/** @param name as the API allows names; empty: to be chosen again */
+function choosePerson(name: string): void {
+  chosen.value = name;
+  if (name === '') localStorage.removeItem(STORED);
+  else localStorage.setItem(STORED, name);
+}
+
+/** Whose desk it is: the subject of a key that has one, else who was chosen here; null: no one yet. */
+export function personAt(who: Session | null | undefined): string | null {
+  if (who?.subject) return who.subject;
+  return isName(chosen.value) ? chosen.value : null;
+}
 
 /** Asks for whom someone works whose key speaks for no one in particular. */
 export function ChoosePerson({ hint }: { hint: string }) {
@@ -48,5 +77,22 @@ export function PersonShown() {
         </button>
       )}
     </span>
+  );
+}
+
+interface PageProps {
+  title: string;
+  /** What is done in the name that is asked for. */
+  hint: string;
+  children: (person: string) => ComponentChildren;
+}
+
+/** A page of whoever works here, which asks who that is where it is not known yet. */
+export function PersonPage({ title, hint, children }: PageProps) {
+  const person = personAt(session.value);
+  return (
+    <Page title={title} actions={<PersonShown />}>
+      {person === null ? <ChoosePerson hint={hint} /> : children(person)}
+    </Page>
   );
 }

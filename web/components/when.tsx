@@ -18,11 +18,11 @@ export function When({ at }: { at: string }) {
 
 const TICK_MS = 1_000;
 
-/** The server's time, each second. */
-export function useNow(): number {
-  const [now, setNow] = useState(serverNow);
+/** The time, again and again while the tab is seen. @param clock the server's, or `performance.now()` */
+export function useNow(tickMs = TICK_MS, clock = serverNow): number {
+  const [now, setNow] = useState(clock);
   useEffect(() => {
-    const timer = setInterval(() => !document.hidden && setNow(serverNow()), TICK_MS);
+    const timer = setInterval(() => !document.hidden && setNow(clock()), tickMs);
     return () => clearInterval(timer);
   }, []);
   return now;

@@ -1,7 +1,7 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { session } from '../../api/session.ts';
 import { texts } from '../../texts/texts.ts';
-import { personAt } from '../person.ts';
+import { personAt } from '../person.tsx';
 import { isAllowed } from './allowed.ts';
 import { imageHosts } from './hosts.ts';
 import { InertLink } from './outward.tsx';

@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/resource.ts';
-import { session } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
 import { moment, number, spent } from '../../components/format.ts';
-import { Facts, Loaded, Page, Section } from '../../components/page.tsx';
-import { personAt } from '../../components/person.ts';
-import { ChoosePerson, PersonShown } from '../../components/person.tsx';
+import { Facts, Loaded, Section } from '../../components/page.tsx';
+import { PersonPage } from '../../components/person.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { decisionForm } from './decision.tsx';
@@ -19,13 +17,10 @@ type Ticket = Schemas['Ticket'];
 /** A reviewer's own work: what they decided, and which of it was overturned. Gold is in it as any ticket is. */
 export function Mine() {
   const { pages, desk } = texts.value;
-  const person = personAt(session.value);
   return (
-    <Page title={pages.mine} actions={<PersonShown />}>
-      {person === null && <ChoosePerson hint={desk.whoHint} />}
-      {person !== null && <Today key={`today ${person}`} person={person} />}
-      {person !== null && <Decided key={person} person={person} />}
-    </Page>
+    <PersonPage title={pages.mine} hint={desk.whoHint}>
+      {(person) => [<Today key={`today ${person}`} person={person} />, <Decided key={person} person={person} />]}
+    </PersonPage>
   );
 }
 

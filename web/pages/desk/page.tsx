@@ -8,9 +8,8 @@ import { play } from '../../components/body/media.tsx';
 import { viewingOf } from '../../components/body/viewing.ts';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
-import { Loaded, Loading, Page, ProblemNote } from '../../components/page.tsx';
-import { personAt } from '../../components/person.ts';
-import { ChoosePerson, PersonShown } from '../../components/person.tsx';
+import { type Fact, Facts, Loaded, Loading, Page, ProblemNote } from '../../components/page.tsx';
+import { ChoosePerson, PersonShown, personAt } from '../../components/person.tsx';
 import { texts } from '../../texts/texts.ts';
 import { askFirst } from '../../unsaved.ts';
 import { useArrivals } from './arrivals.ts';
@@ -39,16 +38,10 @@ export function DeskPage() {
   const queue = useRoute().params.queue ?? '';
   const reviewer = personAt(session.value);
   const settings = useGet('/v1/queues/{queue}', { path: { queue } }, { everyMs: SETTINGS_MS });
-  if (reviewer === null)
+  if (reviewer === null || !settings.data)
     return (
       <Page title={t.title(queue)}>
-        <ChoosePerson hint={t.whoHint} />
-      </Page>
-    );
-  if (!settings.data)
-    return (
-      <Page title={t.title(queue)}>
-        <Loaded of={settings}>{() => null}</Loaded>
+        {reviewer === null ? <ChoosePerson hint={t.whoHint} /> : <Loaded of={settings}>{() => null}</Loaded>}
       </Page>
     );
   const who = { queue, reviewer, skills: [...skills.value] };
@@ -256,7 +249,7 @@ function Session({ desk }: { desk: Desk }) {
   const tally = desk.tally.value;
   const each = secondsEach(tally);
   const { yes, no } = texts.value.common;
-  const figures: [string, string][] = [
+  const facts: Fact[] = [
     [t.decided, number(tally.decided)],
     [t.each, each === null ? '–' : number(each, 1)],
     [t.skipped, number(tally.skipped)],
@@ -264,14 +257,5 @@ function Session({ desk }: { desk: Desk }) {
     [t.lost, number(tally.lost)],
     [t.ahead, desk.shelf.value.ready.length > 0 ? yes : no],
   ];
-  return (
-    <dl class="desk-facts desk-tally" aria-label={t.title}>
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Facts look="desk-facts desk-tally" label={t.title} facts={facts} />;
 }

@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
-import { session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { TextField } from '../../components/field.tsx';
 import { duration, number } from '../../components/format.ts';
-import { Page, Section } from '../../components/page.tsx';
-import { personAt } from '../../components/person.ts';
-import { ChoosePerson, PersonShown } from '../../components/person.tsx';
+import { Section } from '../../components/page.tsx';
+import { PersonPage } from '../../components/person.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -18,18 +16,11 @@ type Row = Schemas['ListedQueue'];
 
 /** Where a reviewer chooses at which queue to work. */
 export function DeskQueues() {
-  const t = texts.value;
-  if (personAt(session.value) === null)
-    return (
-      <Page title={t.pages.desk}>
-        <ChoosePerson hint={t.desk.whoHint} />
-      </Page>
-    );
+  const { desk, pages } = texts.value;
   return (
-    <Page title={t.pages.desk} actions={<PersonShown />}>
-      <Queues />
-      <Skills />
-    </Page>
+    <PersonPage title={pages.desk} hint={desk.whoHint}>
+      {() => [<Queues key="queues" />, <Skills key="skills" />]}
+    </PersonPage>
   );
 }
 

@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
 import { type Draft, filled } from '../../components/form/draft.ts';
-import { Section } from '../../components/page.tsx';
+import { Facts, Section } from '../../components/page.tsx';
+import { useNow } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Desk } from './desk.ts';
 import type { DecisionForm } from './schema.ts';
@@ -8,17 +8,12 @@ import type { Lost, Pending } from './shelf.ts';
 import { wordsOf } from './words.ts';
 
 const TICK_MS = 250;
+const localNow = () => performance.now();
 
 /** A decision that can still be undone, in one slim line. `isAll`: the next ticket comes only when it is sent. */
 export function PendingNote({ pending, desk, form, isAll }: PendingProps) {
   const t = texts.value.desk.pending;
-  const [leftMs, setLeft] = useState(pending.sendAt - performance.now());
-  useEffect(() => {
-    const look = () => setLeft(pending.sendAt - performance.now());
-    look();
-    const timer = setInterval(look, TICK_MS);
-    return () => clearInterval(timer);
-  }, [pending.sendAt]);
+  const leftMs = pending.sendAt - useNow(TICK_MS, localNow);
   return (
     <section class="desk-pending" aria-label={t.title} title={t.hint}>
       <p>
@@ -52,7 +47,7 @@ function causeInWords({ cause: { reason, by } }: Lost): string {
 
 /** What became of a ticket that stood here, with all that had been filled in. */
 export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | undefined; goOn: () => void }) {
-  const t = texts.value.desk.lost;
+  const { lost: t, decision } = texts.value.desk;
   const lines = draft ? filled(draft) : [];
   return (
     <Section title={t.title}>
@@ -66,14 +61,7 @@ export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | und
         {lines.length > 0 ? (
           <>
             <h3>{t.draft}</h3>
-            <dl class="desk-facts">
-              {lines.map(([path, value]) => (
-                <div key={path}>
-                  <dt>{path || texts.value.desk.decision.title}</dt>
-                  <dd class="desk-draft">{value}</dd>
-                </div>
-              ))}
-            </dl>
+            <Facts look="desk-facts" facts={lines.map(([path, value]) => [path || decision.title, value])} />
             <p class="hint">{t.draftHint}</p>
           </>
         ) : (

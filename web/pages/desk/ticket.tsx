@@ -5,7 +5,8 @@ import { Body } from '../../components/body/body.tsx';
 import { SIZES, STARTS, setViewing, type Viewing, viewingOf } from '../../components/body/viewing.ts';
 import { dayAndTime, moment, number } from '../../components/format.ts';
 import { LeaseTime } from '../../components/lease.tsx';
-import { personAt } from '../../components/person.ts';
+import { type Fact, Facts } from '../../components/page.tsx';
+import { personAt } from '../../components/person.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Subject } from './subject.tsx';
 import { Why } from './why.tsx';
@@ -26,30 +27,20 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
   const [word, setWord] = useState('');
   const reviewer = personAt(session.value) ?? '';
   const day = (iso: string) => <time title={moment(iso)}>{dayAndTime(new Date(iso))}</time>;
-  const facts = [
+  const facts: Fact[] = [
     [t.meta.priority, number(ticket.priority)],
     [t.meta.attempts, number(ticket.attempts)],
     [t.meta.waiting, day(ticket.createdAt)],
-    [t.meta.deadline, ticket.deadlineAt && day(ticket.deadlineAt)],
-    [t.meta.requires, ticket.requires.join(', ') || null],
-  ] as const;
+    ticket.deadlineAt !== null && [t.meta.deadline, day(ticket.deadlineAt)],
+    ticket.requires.length > 0 && [t.meta.requires, ticket.requires.join(', ')],
+  ];
   return (
     <section class="panel desk-ticket" aria-labelledby="desk-ticket">
       <header class="panel-head">
         <h2 id="desk-ticket" tabIndex={-1}>
           {t.ticket(ticket.id)}
         </h2>
-        <dl class="desk-facts">
-          {facts.map(
-            ([name, value]) =>
-              value !== null && (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{value}</dd>
-                </div>
-              ),
-          )}
-        </dl>
+        <Facts look="desk-facts" facts={facts} />
         {expiresMs !== undefined && <LeaseTime expiresMs={expiresMs} />}
       </header>
       {changed && (

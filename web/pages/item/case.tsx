@@ -9,10 +9,9 @@ import { type Column, Listing } from '../../components/table.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { JsonSection } from './json-section.tsx';
 import { isAbout } from './sources.ts';
 import { reasonField, type Why } from './ticket-actions.tsx';
-import { useItem } from './use-item.ts';
+import { JsonSection, useItem } from './use-item.tsx';
 
 type Case = Schemas['Case'];
 

@@ -10,13 +10,13 @@ type Line = Schemas['DispatchLine'];
 
 /** Who was given a task, who completed it and who gave it back. */
 export function DispatchLog({ taskId }: { taskId: string }) {
-  const { dispatches: t, events } = texts.value.items;
+  const { items, pages, taskLists: t } = texts.value;
   const log = useList('/v1/dispatch-log', { query: { taskId } }, isAbout('task', taskId));
   const columns: Column<Line>[] = [
     { title: t.uid, cell: ({ uid }) => uid },
-    { title: t.type, cell: ({ type }) => events[type] ?? type },
+    { title: t.what, cell: ({ type }) => items.events[type] ?? type },
     {
-      title: t.occurrence,
+      title: items.fields.occurrence,
       cell: ({ occurrence }) => <a href={itemPath('occurrence', `${taskId}/${occurrence}`)}>{moment(occurrence)}</a>,
     },
     { title: t.result, cell: ({ result }) => <bdi>{shortly(result)}</bdi> },
@@ -24,11 +24,11 @@ export function DispatchLog({ taskId }: { taskId: string }) {
   ];
   return (
     <Listing
-      title={t.title}
+      title={pages.dispatchLog}
       list={log}
       columns={columns}
       rowKey={({ logId, type }) => `${logId} ${type}`}
-      empty={t.none}
+      empty={t.noneYet}
     />
   );
 }

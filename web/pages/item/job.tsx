@@ -8,9 +8,8 @@ import { type Fact, Facts, Loaded, linked, Section } from '../../components/page
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { JsonSection } from './json-section.tsx';
 import { reasonField, type Why } from './ticket-actions.tsx';
-import { useItem } from './use-item.ts';
+import { JsonSection, useItem } from './use-item.tsx';
 
 type Job = Schemas['Job'];
 const FINAL = ['finished', 'deleted'];

@@ -8,9 +8,8 @@ import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { DispatchLog } from './dispatches.tsx';
-import { JsonSection } from './json-section.tsx';
 import { loadOccurrence, partsOf } from './sources.ts';
-import { useItem } from './use-item.ts';
+import { JsonSection, useItem } from './use-item.tsx';
 
 type Task = Schemas['Task'];
 

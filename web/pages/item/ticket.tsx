@@ -9,11 +9,10 @@ import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Explain } from './explain.tsx';
-import { JsonSection } from './json-section.tsx';
 import { Looks } from './looks.tsx';
 import { isAbout } from './sources.ts';
 import { TicketActions } from './ticket-actions.tsx';
-import { useItem } from './use-item.ts';
+import { JsonSection, useItem } from './use-item.tsx';
 
 type Ticket = Schemas['Ticket'];
 const OPEN = ['delayed', 'waiting', 'held'];

@@ -1,14 +1,12 @@
 import { useLocation } from 'preact-iso';
 import type { Schemas } from '../../api/client.ts';
 import { type Resource, useList, useResource } from '../../api/resource.ts';
-import { session } from '../../api/session.ts';
 import { useStream } from '../../api/stream.ts';
 import { Action } from '../../components/action.tsx';
 import { number, span } from '../../components/format.ts';
 import { LeaseTime } from '../../components/lease.tsx';
-import { Empty, Loaded, Page, Section } from '../../components/page.tsx';
-import { personAt } from '../../components/person.ts';
-import { ChoosePerson, PersonShown } from '../../components/person.tsx';
+import { Empty, Loaded, Section } from '../../components/page.tsx';
+import { PersonPage } from '../../components/person.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { decline, invitationsOf } from './calls.ts';
@@ -20,19 +18,11 @@ type Invitation = Schemas['Invitations']['items'][number];
 
 /** Where a juror sees to what they are invited, and chooses a court. */
 export function JuryCourts() {
-  const t = texts.value;
-  const juror = personAt(session.value);
-  if (juror === null)
-    return (
-      <Page title={t.pages.jury}>
-        <ChoosePerson hint={t.jury.whoHint} />
-      </Page>
-    );
+  const { jury, pages } = texts.value;
   return (
-    <Page title={t.pages.jury} actions={<PersonShown />}>
-      <Invitations key={juror} juror={juror} />
-      <Courts />
-    </Page>
+    <PersonPage title={pages.jury} hint={jury.whoHint}>
+      {(juror) => [<Invitations key={juror} juror={juror} />, <Courts key="courts" />]}
+    </PersonPage>
   );
 }
 

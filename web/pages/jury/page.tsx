@@ -7,8 +7,7 @@ import { useStream } from '../../api/stream.ts';
 import { moment, number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { Empty, Loaded, Loading, Page, ProblemNote, Section } from '../../components/page.tsx';
-import { personAt } from '../../components/person.ts';
-import { ChoosePerson, PersonShown } from '../../components/person.tsx';
+import { ChoosePerson, PersonShown, personAt } from '../../components/person.tsx';
 import { texts } from '../../texts/texts.ts';
 import { callsOf } from './calls.ts';
 import { CaseView } from './case.tsx';
@@ -24,16 +23,10 @@ export function JuryPage() {
   const court = useRoute().params.court ?? '';
   const juror = personAt(session.value);
   const settings = useGet('/v1/courts/{court}', { path: { court } });
-  if (juror === null)
+  if (juror === null || !settings.data)
     return (
       <Page title={t.title(court)}>
-        <ChoosePerson hint={t.whoHint} />
-      </Page>
-    );
-  if (!settings.data)
-    return (
-      <Page title={t.title(court)}>
-        <Loaded of={settings}>{() => null}</Loaded>
+        {juror === null ? <ChoosePerson hint={t.whoHint} /> : <Loaded of={settings}>{() => null}</Loaded>}
       </Page>
     );
   return <Bench key={`${court} ${juror}`} court={settings.data} juror={juror} />;

@@ -162,15 +162,6 @@ export const items = {
     comment: 'Comment',
     at: 'When',
   },
-  dispatches: {
-    title: 'Dispatch log',
-    none: 'Nothing has been dispatched yet.',
-    uid: 'User',
-    type: 'What',
-    occurrence: 'Scheduled for',
-    result: 'Result',
-    at: 'When',
-  },
   explain: {
     whyNobody: 'Why has no one got this?',
     whyHeld: 'Why does no one else get this?',

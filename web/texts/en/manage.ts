@@ -112,6 +112,7 @@ export const taskLists = {
   deleteHint: 'Only one that no active task uses can be deleted.',
   logLead: 'Who was given what, who completed it, and what was given back; oldest first.',
   noLines: 'Nothing was dispatched.',
+  noneYet: 'Nothing has been dispatched yet.',
   uid: 'User',
   task: 'Task',
   at: 'When',

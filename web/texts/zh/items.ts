@@ -161,15 +161,6 @@ export const items: Texts['items'] = {
     comment: '意见',
     at: '时间',
   },
-  dispatches: {
-    title: '派发记录',
-    none: '尚未派发。',
-    uid: '用户',
-    type: '类型',
-    occurrence: '计划时间',
-    result: '结果',
-    at: '时间',
-  },
   explain: {
     whyNobody: '为什么还没有人领到？',
     whyHeld: '为什么其他人领不到？',

@@ -1,7 +1,9 @@
 import { createContext } from 'preact';
 import { useContext, useEffect } from 'preact/hooks';
 import { type Resource, useResource } from '../../api/resource.ts';
+import { Body } from '../../components/body/body.tsx';
 import { useShortcuts } from '../../components/keys.ts';
+import { Section } from '../../components/page.tsx';
 import type { ItemKind } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { isAbout } from './sources.ts';
@@ -16,4 +18,15 @@ export function useItem<T>(kind: ItemKind, id: string, load: (signal: AbortSigna
   useEffect(() => say(item.error?.code === 'not_found'), [item.error]);
   useShortcuts([{ key: 'r', does: texts.value.common.refresh, run: item.refresh }]);
   return item;
+}
+
+/** A value that the API takes and gives as it is, such as an item's body. */
+export function JsonSection({ title, value }: { title: string; value: unknown }) {
+  return (
+    <Section title={title}>
+      <div class="panel-body">
+        <Body value={value} />
+      </div>
+    </Section>
+  );
 }
