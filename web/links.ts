@@ -20,6 +20,12 @@ export const READERS: Record<ItemKind, readonly Role[]> = {
 export const isItemKind = (kind: string | undefined): kind is ItemKind => ITEM_KINDS.some((k) => k === kind);
 export const isListKind = (kind: string | undefined): kind is ListKind => LIST_KINDS.some((k) => k === kind);
 
+/** An address with what of a query says something: `/search?kind=ticket&state=held`. */
+export function withQuery(base: string, query: object): string {
+  const set = Object.entries(query).filter(([, value]) => value);
+  return set.length === 0 ? base : `${base}?${new URLSearchParams(set)}`;
+}
+
 export const itemPath = (kind: ItemKind, id: string) => `/items/${kind}/${encodeURIComponent(id)}`;
 export const queuePath = (kind: ListKind, queue: string) => `/queues/${kind}/${encodeURIComponent(queue)}`;
 export const reviewPath = (id: string) => `/reviews/${encodeURIComponent(id)}`;

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { type Draft, draftOf, emptyDraft, read } from './draft.ts';
 import { Fields } from './fields.tsx';
@@ -46,7 +47,7 @@ export function Filters({
     const said = Object.entries(value).filter(([name, one]) => one && one !== defaults[name]);
     const kept = keep.flatMap((name) => (query[name] ? [[name, query[name]]] : []));
     const all = [...kept, ...said.map(([name, one]) => [name, String(one)])];
-    if (wrong.length === 0) route(all.length === 0 ? path : `${path}?${new URLSearchParams(all)}`);
+    if (wrong.length === 0) route(withQuery(path, Object.fromEntries(all)));
   };
   const change = (to: Draft) => {
     setDraft(to);

@@ -1,10 +1,21 @@
 import { useLocation } from 'preact-iso';
+import type { Schemas } from '../../api/client.ts';
 import { among, Filters, word } from '../../components/form/filters.tsx';
 import { Page } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import './deliveries.css';
-import { filterIn, KINDS, SHOWN } from './filters.ts';
 import { DeliveryList } from './list.tsx';
+
+/** What the page can show: what is not delivered in two lists, or one state. */
+const SHOWN = ['undelivered', 'failed', 'pending', 'delivered'] as const;
+/** What has deliveries of its own; jobs are pushed. */
+const KINDS = ['ticket', 'case', 'task', 'review'] as const satisfies Schemas['ListedDelivery']['kind'][];
+
+/** As it stands in the address. */
+const filterIn = ({ state, kind, queue, host }: Record<string, string>) => ({
+  ...{ queue, host, kind: KINDS.find((one) => one === kind) },
+  state: SHOWN.find((one) => one === state) ?? 'undelivered',
+});
 
 /** Deliveries of all items: what is pending, what has failed, and why; sent again one by one or several at once. */
 export function Deliveries() {

@@ -10,9 +10,7 @@ import { type Column, Listing } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { pathOf } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { Cause, MessageType, NextAttempt, Redeliver } from '../item/deliveries.tsx';
-import type { Wanted } from './filters.ts';
-import { redeliverAll } from './redelivery.ts';
+import { Cause, MessageType, NextAttempt, Redeliver, redeliver } from '../item/deliveries.tsx';
 
 type Delivery = Schemas['ListedDelivery'];
 
@@ -21,10 +19,28 @@ const ATTEMPTS_MS = 5_000;
 const QUIET_MS = 20_000;
 const ENDINGS = ['delivered', 'delivery_failed', 'decided', 'changed'];
 
+const AT_ONCE = 4;
+
+/** Sends several again, a few at a time; one that cannot be started does not keep the others. */
+async function redeliverAll(all: Delivery[]) {
+  const outcomes: PromiseSettledResult<unknown>[] = [];
+  for (let n = 0; n < all.length; n += AT_ONCE) {
+    const some = all.slice(n, n + AT_ONCE).map(({ kind, itemId, n }) => redeliver(kind, itemId, n));
+    outcomes.push(...(await Promise.allSettled(some)));
+  }
+  const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
+  return { started: all.length - failures.length, failed: failures.length, why: failures[0]?.reason };
+}
+
 const keyOf = ({ kind, itemId, n }: Delivery) => `${kind}/${itemId}/${n}`;
 
+interface Props {
+  state: Delivery['state'];
+  wanted: { kind?: Delivery['kind']; queue?: string; host?: string };
+}
+
 /** Deliveries of one state over all items, newest first. */
-export function DeliveryList({ state, wanted }: { state: Delivery['state']; wanted: Wanted }) {
+export function DeliveryList({ state, wanted }: Props) {
   const t = texts.value.deliveries;
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const query = { ...wanted, state };

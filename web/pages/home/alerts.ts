@@ -1,8 +1,7 @@
 import type { Schemas } from '../../api/client.ts';
 import { duration } from '../../components/format.ts';
-import { isListKind, type ListKind, pathOf, queuePath } from '../../links.ts';
+import { isListKind, type ListKind, pathOf, queuePath, withQuery } from '../../links.ts';
 import type { Texts } from '../../texts/en.ts';
-import { pathWith } from '../deliveries/filters.ts';
 
 type Attention = Schemas['Attention'];
 
@@ -34,7 +33,7 @@ export function alertsOf(seen: Attention, t: Texts['home']['alerts']): Alert[] {
   const { engines, failedDeliveries: failed, parked, oldestPendingDeliverySeconds: pending } = seen;
   const failedIn = failed.queues.map(({ kind, queue }) => ({
     text: queue ?? t.reviews,
-    path: pathWith({ state: 'failed', kind, queue: queue ?? '' }),
+    path: withQuery('/deliveries', { state: 'failed', kind, queue }),
   }));
   const found: (Alert | false)[] = [
     engines.temporal !== 'ok' && { tone: 'bad', text: t.temporal, links: [] },
@@ -54,7 +53,7 @@ export function alertsOf(seen: Attention, t: Texts['home']['alerts']): Alert[] {
     },
     pending > PENDING_SECONDS && {
       ...{ tone: 'warn', text: t.pending(duration(pending)) },
-      links: [{ text: t.toPending, path: pathWith({ state: 'pending' }) }],
+      links: [{ text: t.toPending, path: withQuery('/deliveries', { state: 'pending' }) }],
     },
   ];
   return found.filter((one) => one !== false).map((one) => ({ ...one, links: one.links.slice(0, NAMED) }));

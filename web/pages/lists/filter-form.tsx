@@ -1,9 +1,9 @@
 import { among, Filters, word } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment } from '../../components/format.ts';
-import type { ListKind } from '../../links.ts';
+import { type ListKind, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { FILTERS, type Filter, STATES, withFilter } from './filters.ts';
+import { FILTERS, type Filter, STATES } from './filters.ts';
 import './lists.css';
 
 interface Props {
@@ -45,7 +45,7 @@ export function Chips({ kind, filter, base, fixedQueue = false }: Omit<Props, 'k
   const set = fieldsOf(kind).filter(({ name }) => filter[name] && !(fixedQueue && name === 'queue'));
   if (set.length === 0) return null;
   const without = (name: string) =>
-    withFilter(base, { ...(fixedQueue ? {} : { kind }), ...filter, cursor: '', [name]: '' });
+    withQuery(base, { ...(fixedQueue ? {} : { kind }), ...filter, cursor: '', [name]: '' });
   return (
     <ul class="list-chips" aria-label={texts.value.lists.filtered}>
       {set.map((field) => (

@@ -34,9 +34,3 @@ export function filterIn(query: Record<string, string>, kind: ListKind): Filter 
   const known = [...FILTERS[kind], 'cursor'].filter((name) => query[name]);
   return Object.fromEntries(known.map((name) => [name, query[name] ?? '']));
 }
-
-/** An address with a filter: `/search?kind=ticket&state=held`. */
-export function withFilter(base: string, filter: Filter): string {
-  const set = Object.entries(filter).filter(([, value]) => value);
-  return set.length === 0 ? base : `${base}?${new URLSearchParams(set)}`;
-}

@@ -3,9 +3,9 @@ import { Badge, State } from '../../components/badge.tsx';
 import { moment, number } from '../../components/format.ts';
 import { Loaded } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { itemPath, type ListKind, queuePath } from '../../links.ts';
+import { itemPath, type ListKind, queuePath, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { type Filter, withFilter } from './filters.ts';
+import type { Filter } from './filters.ts';
 import { OPEN_STATES } from './invalidation.ts';
 import { preview, verdictIn } from './preview.ts';
 import { loadRows, type Row } from './rows.ts';
@@ -36,7 +36,7 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
   // another page of the same list stays until the new one is there
   const found = { ...rows, data: rows.data?.of === of ? rows.data : undefined };
   const link = (to: string | undefined) =>
-    withFilter(base, { ...(fixedQueue ? {} : { kind }), ...rest, ...(fixedQueue && { queue: '' }), cursor: to ?? '' });
+    withQuery(base, { ...(fixedQueue ? {} : { kind }), ...rest, ...(fixedQueue && { queue: '' }), cursor: to ?? '' });
   return (
     <Loaded of={found}>
       {({ items, nextCursor }) => (

@@ -7,12 +7,12 @@ import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { ForbiddenPage, Page, Section } from '../../components/page.tsx';
 import { Pause, pauseQueue } from '../../components/pause.tsx';
-import { isListKind, type ListKind, queuePath, READERS } from '../../links.ts';
+import { isListKind, type ListKind, queuePath, READERS, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Ways } from '../numbers/ways.tsx';
 import { BulkInvalidate } from './bulk.tsx';
 import { Chips, FilterForm } from './filter-form.tsx';
-import { filterIn, STATES, withFilter } from './filters.ts';
+import { filterIn, STATES } from './filters.ts';
 import { ItemList } from './list.tsx';
 import { loadStats } from './rows.ts';
 import { DownloadCsv } from './views.tsx';
@@ -40,7 +40,7 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
   const [ids, setIds] = useState<string[]>([]);
   const mayInvalidate = kind === 'ticket' && mayAct('producer');
   const selected = { ids, change: setIds };
-  useShortcuts([{ key: 'n', does: t.newest, run: () => route(withFilter(base, { ...filter, cursor: '' })) }]);
+  useShortcuts([{ key: 'n', does: t.newest, run: () => route(withQuery(base, { ...filter, cursor: '' })) }]);
   const actions = (
     <>
       <Ways kind={kind} queue={queue} at="list" />
@@ -102,10 +102,7 @@ function States({ kind, queue, chosen }: { kind: ListKind; queue: string; chosen
       <ul class="list-states">
         {known.map(([state, n]) => (
           <li key={state}>
-            <a
-              href={withFilter(queuePath(kind, queue), { state })}
-              aria-current={state === chosen ? 'true' : undefined}
-            >
+            <a href={withQuery(queuePath(kind, queue), { state })} aria-current={state === chosen ? 'true' : undefined}>
               {t.items.states[state]} <strong>{number(n)}</strong>
             </a>
           </li>

@@ -3,8 +3,9 @@ import { useGet } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { Loaded } from '../../components/page.tsx';
+import { withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { type Filter, withFilter } from './filters.ts';
+import type { Filter } from './filters.ts';
 
 interface Props {
   filter: Filter;
@@ -37,7 +38,7 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
               {items.map((view) => (
                 <li key={`${view.by} ${view.name}`}>
                   <a
-                    href={withFilter(base, { kind: 'ticket', ...view.filter })}
+                    href={withQuery(base, { kind: 'ticket', ...view.filter })}
                     aria-current={isShown(view) ? 'true' : undefined}
                   >
                     <bdi>{view.name}</bdi>
@@ -72,7 +73,7 @@ const sorted = (filter: Filter) => JSON.stringify(Object.entries(filter).sort())
 /** Leads to all of the list, as a table. */
 export function DownloadCsv({ filter: { cursor: _, ...filter } }: { filter: Filter }) {
   return (
-    <a href={withFilter('/v1/tickets.csv', filter)} download>
+    <a href={withQuery('/v1/tickets.csv', filter)} download>
       {texts.value.lists.csv}
     </a>
   );

@@ -5,7 +5,7 @@ import { mayAct } from '../../api/session.ts';
 import { number, percent, spent } from '../../components/format.ts';
 import { Empty, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { READERS } from '../../links.ts';
+import { READERS, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Covered } from './covered.tsx';
 import { useRefreshWhen } from './refreshing.ts';
@@ -65,7 +65,7 @@ export const count = (n: number) => (n === 0 ? <span class="muted">0</span> : nu
 
 /** Tickets that someone holds or has decided. */
 export const ticketsOf = (queue: string, person: string, more: Record<string, string> = {}) =>
-  `/search?${new URLSearchParams({ kind: 'ticket', ...(queue && { queue }), reviewer: person, ...more })}`;
+  withQuery('/search', { kind: 'ticket', queue, reviewer: person, ...more });
 
 function reviewerColumns(queue: string): Column<Reviewer>[] {
   const { columns: c } = texts.value.numbers;

@@ -34,13 +34,6 @@ export const wantedIn = ({ kind, queue = '', range }: Record<string, string>): W
   range: isRange(range) ? range : DEFAULTS.range,
 });
 
-export function pathWith({ kind, queue, range }: Wanted): string {
-  const set = Object.entries({ kind, queue, range }).filter(
-    ([name, value]) => value !== DEFAULTS[name as keyof Wanted],
-  );
-  return set.length === 0 ? '/numbers' : `/numbers?${new URLSearchParams(set)}`;
-}
-
 /** Since when, for what is read as it is asked for. */
 export const beginOf = (range: Range, nowMs: number) => ({ from: timeOf(range, nowMs).from });
 

@@ -2,12 +2,12 @@ import type { FunctionComponent } from 'preact';
 import { useLocation, useRoute } from 'preact-iso';
 import { mayAct } from '../../api/session.ts';
 import { Page } from '../../components/page.tsx';
-import { isListKind, queuePath, READERS } from '../../links.ts';
+import { isListKind, queuePath, READERS, withQuery } from '../../links.ts';
 import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
 import '../lists/lists.css';
 import './numbers.css';
-import { DEFAULTS, type FigureKind, pathWith, RANGES, type Range, wantedIn } from './wanted.ts';
+import { DEFAULTS, type FigureKind, RANGES, type Range, wantedIn } from './wanted.ts';
 
 type Place = 'list' | 'numbers' | 'quality' | 'service';
 
@@ -18,7 +18,11 @@ export function Ways({ kind, queue, at }: { kind: FigureKind; queue: string; at:
   const sees = (of: 'quality' | 'service') => list !== '' && kind === 'ticket' && mayAct(...routes[of].roles);
   const all: [Place, path: string | false, label: string][] = [
     ['list', list, isListKind(kind) ? t.kinds[kind] : ''],
-    ['numbers', mayAct(...routes.numbers.roles) && pathWith({ ...DEFAULTS, kind, queue }), t.overTime],
+    [
+      'numbers',
+      mayAct(...routes.numbers.roles) && withQuery('/numbers', { kind: kind !== DEFAULTS.kind && kind, queue }),
+      t.overTime,
+    ],
     ['quality', sees('quality') && `${list}/quality`, pages.quality],
     ['service', sees('service') && `${list}/service`, pages.service],
   ];

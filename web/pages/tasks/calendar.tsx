@@ -7,6 +7,7 @@ import type { LeafSpec } from '../../components/form/spec.ts';
 import { dateLong, monthName, number, timeOfDay } from '../../components/format.ts';
 import { Empty, Loaded, Page, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
+import { withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { dayOf, keyOf, rangeOf, shifted, type View } from './days.ts';
 import { type Entry, loadOccurrences } from './occurrences.ts';
@@ -22,10 +23,7 @@ interface Shown {
   executor: string | undefined;
 }
 
-const addressOf = ({ view, day, executor }: Shown) => {
-  const query = new URLSearchParams({ view, day: keyOf(day), ...(executor && { executor }) });
-  return `/tasks/calendar?${query}`;
-};
+const addressOf = ({ view, day, executor }: Shown) => withQuery('/tasks/calendar', { view, day: keyOf(day), executor });
 
 /** When tasks are due: by the days of a month or a week, each occurrence with what has become of it. */
 export function TaskCalendar() {
