@@ -1,6 +1,6 @@
 import { useId, useRef } from 'preact/hooks';
 import { texts } from '../texts/texts.ts';
-import './copied.css';
+import './form/form.css';
 import { toast } from './toasts.tsx';
 
 /** A text to take along, with a button that copies it. */
@@ -18,7 +18,7 @@ export function Copied({ label, text }: { label: string; text: string }) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <div class="copied">
+      <div class="form-beside">
         <input ref={input} id={id} type="text" readOnly value={text} onFocus={(e) => e.currentTarget.select()} />
         <button type="button" onClick={() => void copy()}>
           {t.copy}

@@ -45,11 +45,11 @@ export function Notes({ id, reviewer, on, draft }: Props) {
   };
   return (
     <Section title={t.title}>
-      <div class="notes">
+      <div class="panel-body stack">
         <Loaded of={notes}>
           {(rows) =>
             rows.length > 0 && (
-              <ol>
+              <ol class="plain stack">
                 {rows.map(({ seq, by, at, text }) => (
                   <li key={seq}>
                     <p class="muted">
@@ -93,7 +93,7 @@ export function NewNote({ label, draft: { text, write }, add, discard }: NewNote
     });
   };
   return (
-    <form onSubmit={submit}>
+    <form class="stack" onSubmit={submit}>
       <Field label={label} hint={t.hint}>
         {(bound) => (
           <textarea

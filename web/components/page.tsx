@@ -146,7 +146,9 @@ export function Loaded<T>({ of: { data, error, refresh }, children }: LoadedProp
 /** A name and its value; null is left out. */
 export type Fact = [label: string, value: ComponentChildren] | null | false;
 
-export function Facts({ facts, look = 'facts', label }: { facts: readonly Fact[]; look?: string; label?: string }) {
+type FactsProps = { facts: readonly Fact[]; look?: string; label?: string };
+
+export function Facts({ facts, look = 'facts panel-body', label }: FactsProps) {
   const shown = facts.filter((fact): fact is [string, ComponentChildren] => Boolean(fact));
   return (
     <dl class={look} aria-label={label}>

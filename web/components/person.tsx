@@ -47,7 +47,7 @@ export function ChoosePerson({ hint }: { hint: string }) {
   };
   return (
     <Section title={t.title}>
-      <form class="person-form" onSubmit={submit}>
+      <form class="person-form stack inset" onSubmit={submit}>
         <TextField
           label={texts.value.common.name}
           hint={hint}

@@ -80,7 +80,7 @@ export function More({ more, of }: { more: (() => void) | undefined; of: string 
   const { showMore } = texts.value.common;
   if (!more) return null;
   return (
-    <div class="table-more">
+    <div class="bar">
       <button type="button" onClick={more} aria-label={`${showMore}: ${of}`}>
         {showMore}
       </button>

@@ -99,7 +99,7 @@ export function Form({ id, of: { problem, isTouched }, onSubmit, children, actio
     <form id={id} ref={form} noValidate onSubmit={submitted}>
       {children}
       {problem && <ProblemNote problem={problem} />}
-      {actions && <div class={`form-end ${isChanged ? 'changed' : ''}`}>{actions}</div>}
+      {actions && <div class={`form-end actions ${isChanged ? 'changed' : ''}`}>{actions}</div>}
     </form>
   );
 }

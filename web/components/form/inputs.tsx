@@ -115,7 +115,7 @@ function NumberInput({ field, shared }: { field: Extract<LeafSpec, { kind: 'numb
   const n = Number(shared.value);
   const long = field.unit && shared.value.trim() !== '' && n >= 60 ? `= ${span(n)}` : '';
   return (
-    <div class="form-number">
+    <div class="form-beside">
       <input {...shared} type="text" inputMode="decimal" />
       <span class="muted">{long}</span>
     </div>

@@ -19,7 +19,7 @@ export function SecretInput({ shared, onChange }: { shared: Shared; onChange: (v
     setSeen(true);
   };
   return (
-    <div class="form-secret">
+    <div class="form-beside">
       {seen ? <input {...shared} type="text" /> : <input {...shared} type="password" />}
       <button type="button" aria-pressed={seen} onClick={() => setSeen(!seen)}>
         {t.show}

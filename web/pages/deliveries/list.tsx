@@ -79,7 +79,7 @@ export function DeliveryList({ state, wanted }: Props) {
       empty={t.none}
     >
       {mayRedeliver && rows.length > 0 && (
-        <label class="deliveries-all">
+        <label class="deliveries-all form-flag bar">
           <input
             type="checkbox"
             checked={picked.length === rows.length}

@@ -93,7 +93,7 @@ export function Decision({ held, form, isFree, draft: kept, fillIn, decide, keys
     <Section title={t.title}>
       <div class="desk-fields">
         {above}
-        <form id={FORM} class="desk-form" noValidate onSubmit={submitting(() => attempt(draft))}>
+        <form id={FORM} class="desk-form stack" noValidate onSubmit={submitting(() => attempt(draft))}>
           {hasRest && <Fields fields={rest} errors={errors} {...shared} />}
         </form>
         {isFree && (
@@ -160,7 +160,7 @@ function Free({ isOpen, submit, children }: { isOpen: boolean; submit: () => voi
   return (
     <details class="desk-free" open={isOpen}>
       <summary>{t.free}</summary>
-      <form class="desk-form" onSubmit={submitting(submit)}>
+      <form class="desk-form stack" onSubmit={submitting(submit)}>
         {children}
         <button type="submit">{t.decide}</button>
       </form>

@@ -25,7 +25,7 @@ export function DeskNotes({ shelf: { current, lost, ready }, reviewer }: { shelf
       ))}
       {unfinished.length > 0 && (
         <Section title={t.unfinished}>
-          <div class="notes">
+          <div class="panel-body stack">
             {unfinished.map((id) => (
               <NewNote
                 key={id}

@@ -20,7 +20,7 @@ export function NothingYet({ reasons, who }: { reasons: Schemas['Reasons']; who:
   const found = names.filter((name) => reasons[name] > 0);
   return (
     <Section title={t.title}>
-      <div class="desk-nothing">
+      <div class="desk-nothing stack inset">
         <p role="status">{t.waiting}</p>
         <ul>
           {found.length === 0 && <li>{t.queueEmpty}</li>}
@@ -54,7 +54,7 @@ function Explain({ who: { queue, reviewer, skills } }: { who: Props }) {
   return (
     <details>
       <summary>{t.explain}</summary>
-      <form class="desk-explain" onSubmit={ask}>
+      <form class="ask" onSubmit={ask}>
         <TextField label={texts.value.items.kinds.ticket} required value={id} set={setId} />
         <button type="submit" disabled={busy}>
           {texts.value.items.explain.ask}

@@ -257,5 +257,5 @@ function Session({ desk }: { desk: Desk }) {
     [t.lost, number(tally.lost)],
     [t.ahead, desk.shelf.value.ready.length > 0 ? yes : no],
   ];
-  return <Facts look="desk-facts desk-tally" label={t.title} facts={facts} />;
+  return <Facts look="desk-facts row desk-tally" label={t.title} facts={facts} />;
 }

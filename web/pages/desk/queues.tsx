@@ -62,7 +62,7 @@ function Skills() {
   };
   return (
     <Section title={t.skills}>
-      <form class="person-form" onSubmit={save}>
+      <form class="person-form stack inset" onSubmit={save}>
         <TextField
           label={t.skills}
           hint={t.skillsHint}

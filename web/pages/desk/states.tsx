@@ -51,7 +51,7 @@ export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | und
   const lines = draft ? filled(draft) : [];
   return (
     <Section title={t.title}>
-      <div class="desk-lost">
+      <div class="desk-lost stack inset">
         <div class="note warn" role="alert">
           <p>
             <strong>{lost.ticket.id}</strong>
@@ -61,7 +61,7 @@ export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | und
         {lines.length > 0 ? (
           <>
             <h3>{t.draft}</h3>
-            <Facts look="desk-facts" facts={lines.map(([path, value]) => [path || decision.title, value])} />
+            <Facts look="desk-facts row" facts={lines.map(([path, value]) => [path || decision.title, value])} />
             <p class="hint">{t.draftHint}</p>
           </>
         ) : (

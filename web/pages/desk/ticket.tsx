@@ -40,7 +40,7 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
         <h2 id="desk-ticket" tabIndex={-1}>
           {t.ticket(ticket.id)}
         </h2>
-        <Facts look="desk-facts" facts={facts} />
+        <Facts look="desk-facts row" facts={facts} />
         {expiresMs !== undefined && <LeaseTime expiresMs={expiresMs} />}
       </header>
       {changed && (
@@ -51,12 +51,12 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
       {ticket.subject && expiresMs !== undefined && (
         <Subject ticket={ticket} form={settings.form} reviewer={reviewer} />
       )}
-      <div class="desk-tools">
+      <div class="desk-tools row">
         <Find word={word} setWord={setWord} />
         <ViewingChoice />
         <Why ticket={ticket} settings={settings} />
       </div>
-      <section class="desk-body" aria-label={texts.value.lists.content}>
+      <section class="desk-body panel-body" aria-label={texts.value.lists.content}>
         <Body value={ticket.body} revealed={revealed} word={word.trim()} highlight={settings.highlight ?? []} />
       </section>
     </section>
@@ -128,7 +128,7 @@ function ViewingChoice() {
   return (
     <details class="desk-viewing">
       <summary>{t.title}</summary>
-      <div>
+      <div class="row">
         {select('start', STARTS, t.starts)}
         {select('size', SIZES, t.sizes)}
         {box('grey')}

@@ -77,8 +77,8 @@ function Alerts({ alerts }: { alerts: Alert[] }) {
     <>
       <AlertList alerts={alerts.slice(0, SHOWN)} />
       {alerts.length > SHOWN && (
-        <details class="more-alerts">
-          <summary>{t.moreAlerts(alerts.length - SHOWN)}</summary>
+        <details>
+          <summary class="bar">{t.moreAlerts(alerts.length - SHOWN)}</summary>
           <AlertList alerts={alerts.slice(SHOWN)} />
         </details>
       )}
@@ -88,9 +88,9 @@ function Alerts({ alerts }: { alerts: Alert[] }) {
 
 function AlertList({ alerts }: { alerts: Alert[] }) {
   return (
-    <ul class="alerts">
+    <ul class="alerts plain">
       {alerts.map(({ tone, queue, text, links }) => (
-        <li key={`${queue?.path} ${text}`} class={tone}>
+        <li key={`${queue?.path} ${text}`} class={`bar ${tone}`}>
           {queue && (
             <>
               <Linked {...queue} />:{' '}

@@ -32,7 +32,7 @@ export function Explain({ ticket }: { ticket: Ticket }) {
   );
   return (
     <Section title={ticket.state === 'held' ? t.whyHeld : t.whyNobody}>
-      <div class="panel-body">
+      <div class="panel-body stack">
         <Loaded of={general}>
           {({ offer, queue }) => (
             <ul class="reasons">
@@ -79,16 +79,14 @@ function ForPerson({ ticket }: { ticket: Ticket }) {
     void attempt(async () => setAnswer({ of, offer: await explain(ticket, of, known.filter(Boolean)) }));
   };
   return (
-    <form class="explain-form" onSubmit={ask}>
+    <form class="ask" onSubmit={ask}>
       <TextField label={t.person} value={person} set={setPerson} />
       <TextField label={t.skills} hint={t.skillsHint} value={skills} set={setSkills} />
       <button type="submit" disabled={busy}>
         {t.ask}
       </button>
       {problem && <ProblemNote problem={problem} />}
-      <output class="explain-answer" aria-live="polite">
-        {answer && <Answer {...answer} />}
-      </output>
+      <output aria-live="polite">{answer && <Answer {...answer} />}</output>
     </form>
   );
 }

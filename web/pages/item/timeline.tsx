@@ -21,7 +21,7 @@ export function Timeline({ kind, id }: { kind: Exclude<PartKind, 'review'>; id: 
       <Loaded of={events}>
         {(rows) => (
           <>
-            <ol class="timeline">
+            <ol class="timeline panel-body plain">
               {rows.map((event) => (
                 <Entry key={event.seq} event={event} />
               ))}
@@ -59,7 +59,7 @@ function Data({ data }: { data: unknown }) {
   return (
     <>
       {flat.length > 0 && (
-        <p class="timeline-data">
+        <p class="timeline-data row">
           {flat.map(([name, value]) => (
             <span key={name}>
               <span class="muted">{name}</span> <bdi>{String(value)}</bdi>

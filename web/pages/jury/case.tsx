@@ -40,7 +40,7 @@ export function CaseView({ desk, hold, options }: Props) {
             <LeaseTime expiresMs={hold.expiresMs} />
           </header>
           {rest !== undefined && (
-            <div class="desk-body">
+            <div class="desk-body panel-body">
               <Body value={rest} revealed={revealed} />
             </div>
           )}
@@ -81,7 +81,7 @@ function Voting({ desk, hold, options, keys }: Props & { keys: Shortcut[] }) {
   return (
     <div class="desk-side">
       <Section title={t.title}>
-        <form id="desk-form" class="desk-fields desk-form" onSubmit={vote}>
+        <form id="desk-form" class="desk-fields desk-form stack" onSubmit={vote}>
           <Field label={t.comment}>
             {(field) => (
               <textarea

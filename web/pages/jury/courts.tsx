@@ -39,7 +39,7 @@ function Invitations({ juror }: { juror: string }) {
           rows.length === 0 ? (
             <Empty>{t.none}</Empty>
           ) : (
-            <ul class="jury-invitations">
+            <ul class="jury-invitations plain">
               {rows.map((one) => (
                 <Invited key={one.token} invitation={one} changed={list.refresh} />
               ))}
@@ -56,7 +56,7 @@ function Invited({ invitation, changed }: { invitation: Invitation; changed: () 
   const { route } = useLocation();
   const { court, token } = invitation;
   return (
-    <li>
+    <li class="row bar">
       <span>
         <strong>{court}</strong> <span class="muted">{t.of(invitation.case)}</span>{' '}
         <LeaseTime expiresMs={Date.parse(invitation.expiresAt)} />

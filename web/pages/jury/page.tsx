@@ -69,7 +69,7 @@ function Limits({ limits: { data: found } }: { limits: Resource<Schemas['CourtJu
   const { window, day } = found;
   return (
     <Section title={t.title}>
-      <ul class="jury-limits">
+      <ul class="row inset plain">
         {!found.eligible && <li>{t.notEligible}</li>}
         {window && (
           <li>
@@ -115,7 +115,7 @@ function EndedNote({ desk }: { desk: JuryDesk }) {
   const { comment } = desk.opinionOf(ended.case.id);
   return (
     <Section title={t.titles[ended.cause] ?? t.title}>
-      <div class="jury-ended">
+      <div class="jury-ended stack inset">
         <p role="alert">
           <strong>{ended.case.id}</strong>: {t.causes[ended.cause] ?? t.other(ended.cause)}
         </p>

@@ -99,7 +99,7 @@ function Hits({ hits: { total, sample } }: { hits: Preview }) {
       <p>
         <strong>{t.hits(number(total))}</strong> {t.pinned}
       </p>
-      <p class="bulk-sample">
+      <p class="row">
         {sample.map((id) => (
           <a key={id} href={itemPath('ticket', id)} target="_blank" rel="noreferrer">
             {id} <span class="visually-hidden">({texts.value.common.openInNewTab})</span>

@@ -47,7 +47,7 @@ export function Chips({ kind, filter, base, fixedQueue = false }: Omit<Props, 'k
   const without = (name: string) =>
     withQuery(base, { ...(fixedQueue ? {} : { kind }), ...filter, cursor: '', [name]: '' });
   return (
-    <ul class="list-chips" aria-label={texts.value.lists.filtered}>
+    <ul class="list-chips row bar plain" aria-label={texts.value.lists.filtered}>
       {set.map((field) => (
         <li key={field.name}>
           <a href={without(field.name)} title={texts.value.lists.without(field.said[0])}>

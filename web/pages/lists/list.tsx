@@ -49,7 +49,7 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
             empty={kind === 'job' && !filter.queue ? t.nameTopic : t.none}
           />
           {(cursor || nextCursor) && (
-            <nav class="list-pages" aria-label={t.pages}>
+            <nav class="list-pages bar" aria-label={t.pages}>
               {cursor ? <a href={link(undefined)}>{t.newest}</a> : <span />}
               {nextCursor && <a href={link(nextCursor)}>{t.older}</a>}
             </nav>

@@ -99,7 +99,7 @@ function States({ kind, queue, chosen }: { kind: ListKind; queue: string; chosen
   if (known.length === 0) return null;
   return (
     <Section title={t.lists.byState}>
-      <ul class="list-states">
+      <ul class="list-states row inset plain">
         {known.map(([state, n]) => (
           <li key={state}>
             <a href={withQuery(queuePath(kind, queue), { state })} aria-current={state === chosen ? 'true' : undefined}>

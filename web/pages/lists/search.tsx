@@ -68,7 +68,7 @@ function Jump({ input }: { input: RefObject<HTMLInputElement | null> }) {
     });
   };
   return (
-    <form class="jump" onSubmit={jump}>
+    <form class="ask panel-body" onSubmit={jump}>
       <Field label={t.lists.id} hint={t.lists.idHint}>
         {(field) => <input {...field} ref={input} name="id" type="text" autocomplete="off" spellcheck={false} />}
       </Field>
@@ -99,7 +99,7 @@ function Answered({ answer: { id, hits, more } }: { answer: Answer }) {
   return (
     <>
       {t.several(id)}
-      <ul>
+      <ul class="plain stack">
         {hits.map(({ kind, id: found, path, queue, state }) => (
           <li key={path}>
             <a href={path}>

@@ -30,11 +30,11 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
   };
   const isShown = ({ filter: saved }: Schemas['SavedView']) => sorted(saved) === sorted(filter);
   return (
-    <div class="list-views">
+    <div class="row bar">
       <Loaded of={views}>
         {({ items }) => (
           <>
-            <ul aria-label={t.views}>
+            <ul class="row plain" aria-label={t.views}>
               {items.map((view) => (
                 <li key={`${view.by} ${view.name}`}>
                   <a

@@ -60,7 +60,7 @@ function Lines({ chart, drawn, stepSeconds }: Props & { stepSeconds: number }) {
   return (
     <figure class="numbers-chart">
       <figcaption>
-        <p class="numbers-at">
+        <p class="numbers-at row">
           <time dateTime={isoOf(drawn, step)}>{timeOf(drawn, step)}</time>
           <span class="muted">{hints.filter(Boolean).join(' ')}</span>
         </p>
@@ -134,7 +134,7 @@ function AsTable({ title, drawn, saidAt }: TableProps) {
   ];
   return (
     <details class="numbers-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{t.asTable}</summary>
+      <summary class="bar">{t.asTable}</summary>
       {isOpen && (
         <Table caption={title} columns={columns} rows={drawn.times.map((_, n) => n).reverse()} rowKey={String} />
       )}

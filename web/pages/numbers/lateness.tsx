@@ -31,7 +31,7 @@ export function Lateness({ wanted: { kind, queue, range }, sign }: Props) {
       <Loaded of={lateness}>
         {({ handedOut, p50, p99, max, buckets, ...covered }) => (
           <>
-            <p class="numbers-lead muted">{t.lateness.lead}</p>
+            <p class="inset muted">{t.lateness.lead}</p>
             <Covered {...covered} />
             {handedOut === 0 ? (
               <Empty>{t.lateness.none}</Empty>

@@ -39,9 +39,7 @@ export const Quality = overTime('quality', ({ queue, range }: OfQueue) => {
       {([{ items, retiredGold }, settings]) => (
         <>
           <Section title={pages.quality} actions={download}>
-            <p class="numbers-lead muted">
-              {items.some(({ looked }) => looked > 0) ? t.lead : items.length > 0 && t.noLooks}
-            </p>
+            <p class="inset muted">{items.some(({ looked }) => looked > 0) ? t.lead : items.length > 0 && t.noLooks}</p>
             <Table
               caption={pages.quality}
               columns={columns(queue, items)}

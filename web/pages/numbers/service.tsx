@@ -25,7 +25,7 @@ export const Service = overTime('service', ({ queue, range }: OfQueue) => {
       {(service) => (
         <>
           <Section title={texts.value.pages.service} actions={<ToSettings queue={queue} />}>
-            {service.target === null && <p class="numbers-lead">{t.noTarget}</p>}
+            {service.target === null && <p class="inset">{t.noTarget}</p>}
             {service.tickets === 0 ? <Empty>{t.none}</Empty> : <Sums of={service} />}
           </Section>
           {service.tickets > 0 && <DrawnChart chart={CHART} drawn={drawnOf(service)} stepSeconds={HOUR} />}

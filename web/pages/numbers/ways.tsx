@@ -47,7 +47,7 @@ export const overTime = (at: 'quality' | 'service', Shown: FunctionComponent<OfQ
   const { pages, numbers: t } = texts.value;
   return (
     <Page title={`${pages[at]} ${queue}`} actions={<Ways kind="ticket" queue={queue} at={at} />}>
-      <ul class="list-states" aria-label={t.range}>
+      <ul class="list-states row inset plain" aria-label={t.range}>
         {(Object.keys(RANGES) as Range[]).map((one) => (
           <li key={one}>
             <a href={`${path}?range=${one}`} aria-current={one === range ? 'true' : undefined}>

@@ -26,7 +26,7 @@ export function Reviews() {
     <Page title={texts.value.pages.reviews}>
       <Today />
       <Listing title={t.all} list={list} columns={columns()} rowKey={({ id }) => id} empty={t.none}>
-        <form class="reviews-jump" onSubmit={jump}>
+        <form class="ask panel-body" onSubmit={jump}>
           <Field label={t.id}>{(field) => <input {...field} name="id" type="text" />}</Field>
           <button type="submit">{texts.value.lists.open}</button>
         </form>

@@ -67,7 +67,7 @@ function Cases({ said, ids }: { said: string; ids: string[] }) {
   return (
     <div class="form-body">
       <p>{said}</p>
-      <p class="settings-ids">
+      <p class="row">
         {ids.map((id) => (
           <code key={id}>{id}</code>
         ))}

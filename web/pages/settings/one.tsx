@@ -13,7 +13,6 @@ import { texts } from '../../texts/texts.ts';
 import { courtForm } from './court-form.ts';
 import { SettingsEditor } from './editor.tsx';
 import { queueForm } from './queue-form.ts';
-import './settings.css';
 import { courtSettingsOf, queueSettingsOf, topicSettingsOf } from './settings-of.ts';
 import { topicForm } from './topic-form.ts';
 
@@ -73,7 +72,7 @@ function Back({ of, paused = false, children }: BackProps) {
   const t = texts.value;
   const who = session.value;
   return (
-    <p class="back">
+    <p class="row lead">
       <a href="/settings">{t.settings.back}</a>
       {who && maySee(who, routes.adminLog) && <a href={changesPath(of)}>{t.adminLog.changes}</a>}
       {children}

@@ -123,7 +123,7 @@ function Day({ of, entries, isOpen }: { of: Date; entries: Entry[]; isOpen: bool
   ];
   return (
     <details class="tasks-day" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
+      <summary class="bar">
         {title} <span class="muted">{t.count(number(entries.length))}</span>
       </summary>
       {open && (

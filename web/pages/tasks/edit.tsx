@@ -96,7 +96,7 @@ export function EditTask() {
   return (
     <Page title={id} actions={actions}>
       <Tabs />
-      <p class="tasks-links">
+      <p class="row lead">
         <a href={`/tasks/calendar?executor=${executor}`}>{t.inCalendar}</a>
         <a href={`/tasks/log?taskId=${encodeURIComponent(id)}`}>{t.itsLog}</a>
       </p>

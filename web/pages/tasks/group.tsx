@@ -24,7 +24,7 @@ export function TaskGroup() {
   return (
     <Page title={gid} actions={mayAct('producer') && found.data && <AddMembers gid={gid} onSaved={found.refresh} />}>
       <Tabs />
-      <p class="tasks-links">
+      <p class="row lead">
         <a href="/tasks/groups">{t.backToGroups}</a>
         <a href={`/tasks?executor=${encodeURIComponent(`gid_${gid}`)}`}>{t.tasksOf}</a>
         <span class="muted">{t.groupHint}</span>
@@ -66,7 +66,7 @@ function Members({ gid, members, refresh }: { gid: string; members: string[]; re
   const shown = fitting.slice(0, MOST_SHOWN);
   return (
     <>
-      <div class="form-body tasks-find">
+      <div class="row inset">
         <input
           type="search"
           aria-label={t.filter}

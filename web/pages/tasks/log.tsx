@@ -30,7 +30,7 @@ export function DispatchLog() {
   return (
     <Page title={t.pages.dispatchLog}>
       <Tabs />
-      <p class="tasks-links muted">{t.taskLists.logLead}</p>
+      <p class="muted lead">{t.taskLists.logLead}</p>
       <Filters key={JSON.stringify(query)} path="/tasks/log" fields={filterFields(t)} />
       <Listing
         title={t.pages.dispatchLog}
