@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
+import { useLayoutEffect } from 'preact/hooks';
 
-/** Forms in which something stands that is not saved (web/components/unsaved.ts). */
-export const unsavedForms = new Set<object>();
+/** Forms in which something stands that is not saved. */
+const unsavedForms = new Set<object>();
 
 export const isUnsaved = () => unsavedForms.size > 0;
 
@@ -15,4 +16,29 @@ export const leaving = signal<(() => void) | null>(null);
 export function askFirst(go: () => void): void {
   if (isUnsaved()) leaving.value = go;
   else go();
+}
+
+/** The browser's own question: there is no other for a tab that is closed. */
+const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+
+/** As long as something is unsaved, whoever leaves the form is asked first. */
+export function useUnsaved(isChanged: boolean): void {
+  // before the next event
+  useLayoutEffect(() => {
+    if (!isChanged) return;
+    const form = {};
+    unsavedForms.add(form);
+    // only then: a page with this listener is not kept for the browser's Back
+    addEventListener('beforeunload', ask);
+    return () => {
+      unsavedForms.delete(form);
+      if (!isUnsaved()) removeEventListener('beforeunload', ask);
+    };
+  }, [isChanged]);
+}
+
+/** Nothing is worth keeping any more. */
+export function forget(): void {
+  unsavedForms.clear();
+  removeEventListener('beforeunload', ask);
 }

@@ -6,8 +6,8 @@ import { texts } from '../texts/texts.ts';
 import { Field } from './field.tsx';
 import { Loaded, ProblemNote, Section } from './page.tsx';
 import { More } from './table.tsx';
-import { useUnsaved } from './unsaved.ts';
 import './notes.css';
+import { useUnsaved } from '../unsaved.ts';
 import { When } from './when.tsx';
 
 const MOST_CHARACTERS = 2_000;

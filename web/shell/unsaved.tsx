@@ -1,9 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { Dialog } from '../components/dialog.tsx';
-import { forget } from '../components/unsaved.ts';
 import { texts } from '../texts/texts.ts';
-import { isUnsaved, leaving } from '../unsaved.ts';
+import { forget, isUnsaved, leaving } from '../unsaved.ts';
 
 /** Asks before a link, the browser's Back or a closed form loses what is not saved. */
 export function Unsaved() {

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Attempt, useAttempt } from '../../api/attempt.ts';
 import { CallError } from '../../api/problem.ts';
 import { texts } from '../../texts/texts.ts';
+import { useUnsaved } from '../../unsaved.ts';
 import { ProblemNote } from '../page.tsx';
-import { useUnsaved } from '../unsaved.ts';
 import { type Draft, draftOf, emptyDraft, type FieldError, read } from './draft.ts';
 import type { FieldSpec } from './spec.ts';
 

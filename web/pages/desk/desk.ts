@@ -9,8 +9,7 @@ import { unsent } from '../../unsaved.ts';
 import { type Calls, causeOf } from './calls.ts';
 import { Drafts } from './drafts.ts';
 import * as steps from './shelf.ts';
-import { type Cause, EMPTY, type Held, type Pending, type Shelf } from './shelf.ts';
-import { NOTHING, type Tally } from './tally.ts';
+import { type Cause, EMPTY, type Held, NOTHING, type Pending, type Shelf, type Tally } from './shelf.ts';
 
 /** How long a decision can be undone. */
 const UNDO_MS = 5_000;

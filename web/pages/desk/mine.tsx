@@ -10,7 +10,7 @@ import { PersonPage } from '../../components/person.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { decisionForm } from './decision.tsx';
-import { wordsOf } from './words.ts';
+import { wordsOf } from './schema.ts';
 
 type Ticket = Schemas['Ticket'];
 

@@ -22,11 +22,10 @@ import { LeaveDialog, type Leaving } from './leave.tsx';
 import { DeskNotes } from './notes.tsx';
 import { NothingYet } from './nothing.tsx';
 import type { DecisionForm } from './schema.ts';
-import type { Held } from './shelf.ts';
+import { type Held, secondsEach } from './shelf.ts';
 import { skills } from './skills.ts';
 import { LateNotes, LostNote, PendingNote } from './states.tsx';
 import { draftFrom, Suggested } from './suggested.tsx';
-import { secondsEach } from './tally.ts';
 import { TicketView } from './ticket.tsx';
 import { useWindows } from './windows.ts';
 

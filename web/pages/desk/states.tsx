@@ -3,9 +3,8 @@ import { Facts, Section } from '../../components/page.tsx';
 import { useNow } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Desk } from './desk.ts';
-import type { DecisionForm } from './schema.ts';
+import { type DecisionForm, wordsOf } from './schema.ts';
 import type { Lost, Pending } from './shelf.ts';
-import { wordsOf } from './words.ts';
 
 const TICK_MS = 250;
 const localNow = () => performance.now();

@@ -2,8 +2,7 @@ import type { Schemas } from '../../api/client.ts';
 import { type Draft, draftOf } from '../../components/form/draft.ts';
 import { percent } from '../../components/format.ts';
 import { texts } from '../../texts/texts.ts';
-import type { DecisionForm } from './schema.ts';
-import { wordsOf } from './words.ts';
+import { type DecisionForm, wordsOf } from './schema.ts';
 
 interface Props {
   suggestion: Schemas['Suggestion'];

@@ -1,15 +1,16 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
+import { useGet } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { Body } from '../../components/body/body.tsx';
 import { SIZES, STARTS, setViewing, type Viewing, viewingOf } from '../../components/body/viewing.ts';
-import { dayAndTime, moment, number } from '../../components/format.ts';
-import { LeaseTime } from '../../components/lease.tsx';
+import { dayAndTime, moment, number, span } from '../../components/format.ts';
 import { type Fact, Facts } from '../../components/page.tsx';
 import { personAt } from '../../components/person.tsx';
+import { LeaseTime } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
-import { Subject } from './subject.tsx';
-import { Why } from './why.tsx';
+import { decisionForm } from './decision.tsx';
+import { wordsOf } from './schema.ts';
 
 interface Props {
   ticket: Schemas['HandedTicket'];
@@ -135,5 +136,66 @@ function ViewingChoice() {
         {box('sound')}
       </div>
     </details>
+  );
+}
+
+interface WhyProps {
+  ticket: Schemas['HandedTicket'];
+  settings: Schemas['Queue'];
+}
+
+/** Why the reviewer has this ticket and not another, by what orders its queue. */
+function Why({ ticket, settings }: WhyProps) {
+  const { title } = texts.value.desk.mine;
+  return (
+    <details class="desk-why">
+      <summary>{title}</summary>
+      <ul>
+        {reasonsFor({ ticket, settings }).map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function reasonsFor({ ticket, settings: { ageing, reclaimedFirst, escalations } }: WhyProps): string[] {
+  const t = texts.value.desk.mine;
+  const { resumed, attempts, requires, priority, availableAt } = ticket;
+  const before = attempts - 1;
+  const found: (string | false | undefined)[] = [
+    resumed && t.resumed,
+    requires.length > 0 && t.requires(requires.join(', ')),
+    before > 0 && reclaimedFirst && t.reclaimed,
+    before > 0 && t.before(number(before)),
+    ageing ? t.byAge(span(ageing.secondsPerLevel)) : t.byPriority,
+    (escalations?.length ?? 0) > 0 && t.escalates,
+    t.its(number(priority), moment(availableAt)),
+  ];
+  return found.filter((line) => typeof line === 'string');
+}
+
+interface SubjectProps {
+  ticket: Schemas['HandedTicket'];
+  form: Schemas['Queue']['form'];
+  reviewer: string;
+}
+
+/** What else there is of the ticket's subject, in a line. */
+function Subject({ ticket: { id, subject }, form, reviewer }: SubjectProps) {
+  const t = texts.value.desk.subject;
+  const context = useGet('/v1/tickets/{id}/context', { path: { id }, query: { reviewer } });
+  if (!context.data) return null;
+  const { open, decided, last } = context.data;
+  const words = last.map(({ decision }) => wordsOf(decisionForm(form), decision));
+  return (
+    <p class="desk-subject">
+      <span class="muted">{t.title}</span> <bdi>{subject}</bdi>
+      <span class="muted">
+        {' · '}
+        {t.others(number(open), number(decided))}
+        {words.length > 0 && ` · ${t.last(words.join(', '))}`}
+      </span>
+    </p>
   );
 }

@@ -8,8 +8,7 @@ import { Loaded, Loading, Page, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type Alert, alertsOf } from './alerts.ts';
 import './home.css';
-import { Entries, useEntries } from './entries.tsx';
-import { Linked } from './linked.tsx';
+import { Entries, Linked, useEntries } from './entries.tsx';
 
 /** Alerts that are not folded away. */
 const SHOWN = 8;

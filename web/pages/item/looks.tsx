@@ -9,7 +9,7 @@ import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { decisionForm, freeForm } from '../desk/decision.tsx';
-import { wordsOf } from '../desk/words.ts';
+import { wordsOf } from '../desk/schema.ts';
 
 type Ticket = Schemas['Ticket'];
 

@@ -4,13 +4,13 @@ import { type Resource, useList, useResource } from '../../api/resource.ts';
 import { useStream } from '../../api/stream.ts';
 import { Action } from '../../components/action.tsx';
 import { number, span } from '../../components/format.ts';
-import { LeaseTime } from '../../components/lease.tsx';
 import { Empty, Loaded, Section } from '../../components/page.tsx';
 import { PersonPage } from '../../components/person.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { decline, invitationsOf } from './calls.ts';
 import './jury.css';
+import { LeaseTime } from '../../components/when.tsx';
 
 const INVITATIONS_MS = 15_000;
 

@@ -5,8 +5,8 @@ import { Loaded } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { itemPath, type ListKind, queuePath, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
+import { OPEN_STATES } from './bulk.tsx';
 import type { Filter } from './filters.ts';
-import { OPEN_STATES } from './invalidation.ts';
 import { preview, verdictIn } from './preview.ts';
 import { loadRows, type Row } from './rows.ts';
 

@@ -9,12 +9,12 @@ import { Empty, Loaded, Page } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { DrawnChart, EmptyCharts } from './chart.tsx';
 import { chartsIn, type Figures, lastChange } from './charts.ts';
-import { Choice } from './choice.tsx';
 import { Lateness } from './lateness.tsx';
 import './numbers.css';
+import { among, Filters, word } from '../../components/form/filters.tsx';
 import { People } from './people.tsx';
 import { useEachMinute } from './refreshing.ts';
-import { type FigureKind, timeOf, type Wanted, wantedIn } from './wanted.ts';
+import { DEFAULTS, type FigureKind, KINDS, RANGES, type Range, timeOf, type Wanted, wantedIn } from './wanted.ts';
 import { Ways } from './ways.tsx';
 
 /** What a queue, topic, court or group had and did over time, who worked on it, and how late it was handed out. */
@@ -100,5 +100,36 @@ function Charts({ kind, figures }: { kind: FigureKind; figures: Figures }) {
       ))}
       <EmptyCharts empty={empty} kind={kind} figures={figures} />
     </>
+  );
+}
+
+interface Props {
+  wanted: Wanted;
+  /** Queues to choose from; another one may be typed. */
+  names: string[];
+}
+
+/** What the figures are of. It stands in the address, so that it can be kept and sent to someone. */
+function Choice({ wanted, names }: Props) {
+  const t = texts.value.numbers;
+  const { kinds } = texts.value.deliveries;
+  const ranges = (Object.keys(RANGES) as Range[]).map((one) => [one, t.ranges[one]] as const);
+  return (
+    <Filters
+      key={JSON.stringify(wanted)}
+      path="/numbers"
+      fields={[
+        among(
+          'kind',
+          texts.value.lists.kind,
+          KINDS.map((one) => [one, kinds[one]] as const),
+        ),
+        among('range', t.range, ranges),
+        word('queue', t.queueOf[wanted.kind], { hint: t.all[wanted.kind], suggestions: names }),
+      ]}
+      given={{ ...wanted }}
+      defaults={DEFAULTS}
+      atOnce={{ kind: ['range'], range: ['kind', 'queue'] }}
+    />
   );
 }
