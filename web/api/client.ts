@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from '../../clients/typescript/src/openapi.ts';
 import { noteDate } from './clock.ts';
-import { CallError, problemIn, unreachable } from './problem.ts';
+import { CallError, ownProblem, problemIn } from './problem.ts';
 import { signedOut } from './session.ts';
 
 export type Schemas = components['schemas'];
@@ -39,7 +39,7 @@ export async function data<T>(calling: Promise<Called<T>>): Promise<T> {
   } = await calling.catch((cause: unknown) => {
     // who gave up the call wants no explanation
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
-    throw new CallError(unreachable(cause));
+    throw new CallError(ownProblem('unreachable', cause));
   });
   noteDate(response.headers.get('date'));
   if (response.ok) return answered as T;

@@ -23,12 +23,15 @@ export class CallError extends Error {
   }
 }
 
+/** One that the console itself has found. */
+export const ownProblem = (code: string, error: unknown, errors: Problem['errors'] = []): Problem => ({
+  ...{ code, status: 0, title: '', requestId: null, errors },
+  detail: error instanceof Error ? error.message : String(error),
+});
+
 /** Whatever was thrown, as something that can be shown. */
-export function problemOf(error: unknown): Problem {
-  if (error instanceof CallError) return error.problem;
-  const detail = error instanceof Error ? error.message : String(error);
-  return { code: 'console', status: 0, title: '', detail, requestId: null, errors: [] };
-}
+export const problemOf = (error: unknown): Problem =>
+  error instanceof CallError ? error.problem : ownProblem('console', error);
 
 /** The server or the way to it: the same call may well succeed later. */
 export const isPassing = ({ status }: Problem): boolean => status === 0 || status === 429 || status >= 500;
@@ -46,12 +49,3 @@ export function problemIn(body: unknown, response: Response): Problem {
     errors: given.errors ?? [],
   };
 }
-
-export const unreachable = (error: unknown): Problem => ({
-  code: 'unreachable',
-  status: 0,
-  title: '',
-  detail: error instanceof Error ? error.message : String(error),
-  requestId: null,
-  errors: [],
-});

@@ -21,19 +21,12 @@ interface Handlers {
 const AGAIN_MS = 5_000;
 const TYPES = ['lease_lost', 'changed', 'invited', 'available', 'stats'] as const;
 
-/**
- * Follows the notices of a person or a queue while the tab is seen; none that came while it was hidden is missed.
- * @param of whose; null: no one's yet
- */
-export function useStream(
-  of: { reviewer: string } | { juror: string } | { queue: string } | null,
-  handlers: Handlers,
-): void {
+/** Follows the notices of a person while the tab is seen; none that came while it was hidden is missed. */
+export function useStream(of: { reviewer: string } | { juror: string }, handlers: Handlers): void {
   const current = useRef(handlers);
   current.current = handlers;
-  const whose = of && new URLSearchParams(of).toString();
+  const whose = new URLSearchParams(of).toString();
   useEffect(() => {
-    if (whose === null) return;
     let source: EventSource | undefined;
     let lastId = '';
     let again: ReturnType<typeof setTimeout> | undefined;
@@ -42,9 +35,26 @@ export function useStream(
       source?.close();
       source = undefined;
     };
-    const refused = () => {
-      close();
-      again = setTimeout(follow, AGAIN_MS);
+    const open = () => {
+      const opened = new EventSource(`/v1/stream?${whose}${lastId && `&lastEventId=${lastId}`}`);
+      opened.onopen = () => {
+        report(whose, 'live');
+        current.current.onOpen?.();
+      };
+      opened.onerror = () => {
+        report(whose, 'lost');
+        // not cut off, but answered with an error: the session may have ended, or a proxy has no server
+        if (opened.readyState !== EventSource.CLOSED) return;
+        close();
+        again = setTimeout(follow, AGAIN_MS);
+        void loadSession().catch(() => {});
+      };
+      for (const type of TYPES)
+        opened.addEventListener(type, (event) => {
+          lastId = event.lastEventId;
+          current.current.onEvent({ type, ...(JSON.parse(event.data) as object) });
+        });
+      return opened;
     };
     const follow = () => {
       if (document.hidden) {
@@ -52,10 +62,7 @@ export function useStream(
         report(whose, 'paused');
       } else if (!source) {
         report(whose, 'connecting');
-        const seen = (id: string) => {
-          lastId = id;
-        };
-        source = open(whose, { lastId, handlers: current, seen, refused });
+        source = open();
       }
     };
     follow();
@@ -66,34 +73,4 @@ export function useStream(
       report(whose, undefined);
     };
   }, [whose]);
-}
-
-interface Opening {
-  lastId: string;
-  handlers: { current: Handlers };
-  /** Called with the id of each event. */
-  seen: (id: string) => void;
-  /** Called when the browser doesn't try again by itself. */
-  refused: () => void;
-}
-
-function open(whose: string, { lastId, handlers, seen, refused }: Opening): EventSource {
-  const source = new EventSource(`/v1/stream?${whose}${lastId && `&lastEventId=${lastId}`}`);
-  source.onopen = () => {
-    report(whose, 'live');
-    handlers.current.onOpen?.();
-  };
-  source.onerror = () => {
-    report(whose, 'lost');
-    // not cut off, but answered with an error: the session may have ended, or a proxy has no server
-    if (source.readyState !== EventSource.CLOSED) return;
-    refused();
-    void loadSession().catch(() => {});
-  };
-  for (const type of TYPES)
-    source.addEventListener(type, (event) => {
-      seen(event.lastEventId);
-      handlers.current.onEvent({ type, ...(JSON.parse(event.data) as object) });
-    });
-  return source;
 }

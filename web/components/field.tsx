@@ -61,3 +61,24 @@ export function TextField({ value, set, required, ...props }: TextProps) {
     </Field>
   );
 }
+
+interface SelectProps {
+  id?: string;
+  'aria-label'?: string;
+  options: readonly (readonly [value: string, label: string])[];
+  value: string;
+  set: (value: string) => void;
+}
+
+/** A choice among words. */
+export function Select({ options, value, set, ...rest }: SelectProps) {
+  return (
+    <select {...rest} value={value} onChange={(event) => set(event.currentTarget.value)}>
+      {options.map(([known, label]) => (
+        <option key={known} value={known}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}

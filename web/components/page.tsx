@@ -59,6 +59,17 @@ export function NotLoaded() {
   );
 }
 
+/** Instead of a page at an address that has none. */
+export function NotFound() {
+  const t = texts.value.shell;
+  return (
+    <Page title={t.notFound}>
+      <p>{t.notFoundHint}</p>
+      <a href="/">{t.toStart}</a>
+    </Page>
+  );
+}
+
 /** Instead of a page that is for other roles. */
 export function ForbiddenPage() {
   const t = texts.value.shell;

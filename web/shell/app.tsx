@@ -1,6 +1,6 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { maySee, session } from '../api/session.ts';
-import { Page } from '../components/page.tsx';
+import { NotFound, Page } from '../components/page.tsx';
 import { Toasts } from '../components/toasts.tsx';
 import { pages } from '../pages/index.ts';
 import { SignIn } from '../pages/sign-in/sign-in.tsx';
@@ -67,16 +67,6 @@ const guarded = Object.fromEntries(
     },
   ]),
 ) as Record<RouteName, () => preact.JSX.Element | null>;
-
-function NotFound() {
-  const t = texts.value.shell;
-  return (
-    <Page title={t.notFound}>
-      <p>{t.notFoundHint}</p>
-      <a href="/">{t.toStart}</a>
-    </Page>
-  );
-}
 
 /** Who may not see the start begins with the first page of their own. */
 function Forbidden({ isStart }: { isStart: boolean }) {

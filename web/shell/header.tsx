@@ -2,13 +2,14 @@ import { useState } from 'preact/hooks';
 import { connection } from '../api/connection.ts';
 import { session } from '../api/session.ts';
 import { signOut } from '../api/signing.ts';
+import { Select } from '../components/field.tsx';
 import { saidOf } from '../components/page.tsx';
 import { toast } from '../components/toasts.tsx';
 import { LANGUAGES, type Language, language, setLanguage, texts } from '../texts/texts.ts';
 import { askFirst } from '../unsaved.ts';
 import { showHelp } from './help.tsx';
 import { Navigation } from './navigation.tsx';
-import { applyTheme, THEMES, type Theme, theme } from './theme.ts';
+import { applyTheme, type Theme, theme } from './theme.ts';
 
 /** The brand, what the page's liveness is, preferences, and who uses the console; the navigation on narrow screens. */
 export function Header() {
@@ -74,13 +75,12 @@ function Choices() {
   return (
     <>
       <label for="theme">{t.theme}</label>
-      <select id="theme" value={theme.value} onChange={(event) => applyTheme(event.currentTarget.value as Theme)}>
-        {THEMES.map((name) => (
-          <option key={name} value={name}>
-            {t.themes[name]}
-          </option>
-        ))}
-      </select>
+      <Select
+        id="theme"
+        options={Object.entries(t.themes)}
+        value={theme.value}
+        set={(name) => applyTheme(name as Theme)}
+      />
       <label for="language">{t.language}</label>
       <select
         id="language"

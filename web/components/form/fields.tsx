@@ -1,4 +1,5 @@
 import { texts } from '../../texts/texts.ts';
+import { Select } from '../field.tsx';
 import { type Draft, type DraftValue, draftOf, emptyDraft, type FieldError, isDraft } from './draft.ts';
 import './form.css';
 import { LeafInput } from './inputs.tsx';
@@ -117,16 +118,10 @@ function Variants({ field, value, onChange, errors, path }: GroupProps<Extract<G
     const next = field.variants.find((variant) => variant.name === name);
     onChange(next ? draftOf([next], {}) : null);
   };
+  const options = [['', field.none] as const, ...field.variants.map(({ name, said }) => [name, said[0]] as const)];
   return (
     <>
-      <select aria-label={field.said[0]} value={chosen?.name ?? ''} onChange={(e) => choose(e.currentTarget.value)}>
-        <option value="">{field.none}</option>
-        {field.variants.map(({ name, said: [label] }) => (
-          <option key={name} value={name}>
-            {label}
-          </option>
-        ))}
-      </select>
+      <Select aria-label={field.said[0]} options={options} value={chosen?.name ?? ''} set={choose} />
       {chosen && isDraft(value) && (
         <Fields fields={[chosen]} draft={value} onChange={onChange} errors={errors} at={`${path}.`} />
       )}

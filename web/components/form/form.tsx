@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Attempt, useAttempt } from '../../api/attempt.ts';
-import { CallError } from '../../api/problem.ts';
+import { CallError, ownProblem } from '../../api/problem.ts';
 import { texts } from '../../texts/texts.ts';
 import { useUnsaved } from '../../unsaved.ts';
 import { ProblemNote } from '../page.tsx';
@@ -30,8 +30,7 @@ export interface FormState extends Attempt {
 }
 
 /** A refusal by the console itself, as the API would say it. */
-export const refusal = (code: string, errors: FieldError[]): CallError =>
-  new CallError({ code, status: 0, title: '', detail: '', requestId: null, errors });
+export const refusal = (code: string, errors: FieldError[]): CallError => new CallError(ownProblem(code, '', errors));
 
 /**
  * The inputs of an object, and sending it.

@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
-import { Field } from '../field.tsx';
+import { Field, Select } from '../field.tsx';
 import { span } from '../format.ts';
 import type { DraftValue, FieldError } from './draft.ts';
 import { ownTimezone } from './moments.ts';
@@ -41,10 +41,10 @@ export function LeafInput({ field, value, onChange, errors, path }: Props) {
           case 'number':
             return <NumberInput field={field} shared={shared} />;
           case 'choice':
-            return <Select bound={bound} options={withUnknown(field.options, text)} value={text} onChange={onChange} />;
+            return <Select {...bound} options={withUnknown(field.options, text)} value={text} set={onChange} />;
           case 'one': {
             const options: Option[] = [['', texts.value.form.chooseOne], ...field.options];
-            return <Select bound={bound} options={options} value={text} onChange={onChange} />;
+            return <Select {...bound} options={options} value={text} set={onChange} />;
           }
           case 'json':
             return <textarea {...shared} class="code" rows={6} />;
@@ -148,34 +148,14 @@ function ParamInput({ type, shared, bound, onChange }: ParamProps) {
   const { yes, no } = texts.value.common;
   if (type === 'object' || type === 'array') return <textarea {...shared} class="code" rows={4} />;
   if (type !== 'boolean') return <input {...shared} type="text" inputMode={type === 'number' ? 'decimal' : 'text'} />;
-  return (
-    <select {...bound} value={shared.value} onChange={(event) => onChange(event.currentTarget.value)}>
-      <option value="">–</option>
-      <option value="true">{yes}</option>
-      <option value="false">{no}</option>
-    </select>
-  );
+  const options: Option[] = [
+    ['', '–'],
+    ['true', yes],
+    ['false', no],
+  ];
+  return <Select {...bound} options={options} value={shared.value} set={onChange} />;
 }
 
 /** A value that the console does not know is one of the choices, so that it stays. */
 const withUnknown = (options: readonly Option[], value: string): readonly Option[] =>
   options.some(([known]) => known === value) ? options : [...options, [value, value]];
-
-interface SelectProps {
-  bound: { id: string };
-  options: readonly Option[];
-  value: string;
-  onChange: (value: string) => void;
-}
-
-function Select({ bound, options, value, onChange }: SelectProps) {
-  return (
-    <select {...bound} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-      {options.map(([known, label]) => (
-        <option key={known} value={known}>
-          {label}
-        </option>
-      ))}
-    </select>
-  );
-}

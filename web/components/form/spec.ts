@@ -39,8 +39,9 @@ interface TextField extends Named {
   pattern?: string;
 }
 
-interface MomentField extends Named {
-  kind: 'moment';
+/** A moment, or any JSON. */
+interface PlainField extends Named {
+  kind: 'moment' | 'json';
   empty: Emptiness;
 }
 
@@ -87,12 +88,6 @@ interface FixedField extends Named {
   value: unknown;
 }
 
-/** Any JSON. */
-interface JsonField extends Named {
-  kind: 'json';
-  empty: Emptiness;
-}
-
 /** The secret that signs callbacks. */
 interface SecretField extends Named {
   kind: 'secret';
@@ -137,13 +132,12 @@ interface VariantsField extends Named {
 export type LeafSpec =
   | NumberField
   | TextField
-  | MomentField
+  | PlainField
   | LinesField
   | FlagField
   | ChoiceField
   | OneField
   | SeveralField
-  | JsonField
   | SecretField
   | ParamField;
 export type GroupSpec = ObjectField | OptionalField | RowsField | VariantsField;

@@ -59,67 +59,40 @@ export function Entries({ kind, list }: Props) {
 
 type Figure = keyof { [K in keyof Entry as Entry[K] extends number | null ? K : never]: K };
 
-const ALARMING: readonly Figure[] = ['buried', 'dead', 'failedDeliveries'];
-const AGES: readonly Figure[] = ['oldestWaitingSeconds'];
-
-/** A column of figures: `–` where there is none, 0 less loud than the rest, and what should not be stands out. */
-const figure = (id: Figure, title: string, alarming = ALARMING.includes(id)): Column<Entry> => ({
-  ...{ title, numeric: true },
-  cell: ({ [id]: n }) => {
-    if (n === null) return <span class="muted">–</span>;
-    const shown = AGES.includes(id) ? duration(n) : number(n);
-    if (n === 0) return <span class="muted">{shown}</span>;
-    return alarming ? <strong class="alarming">{shown}</strong> : shown;
+/** Each kind's counts, as its states are called, or as columns of its own. */
+const FIGURES: Record<Kind, Partial<Record<Figure, string>>> = {
+  ticket: {
+    ...{ waiting: 'waiting', held: 'held', delayed: 'delayed', oldestWaitingSeconds: 'oldest' },
+    ...{ handedOutLastMinute: 'claims', settled: 'decided', leaseExpiries: 'expiries', dead: 'dead' },
+    failedDeliveries: 'failed',
   },
-});
+  job: {
+    ...{ waiting: 'ready', held: 'reserved', delayed: 'delayed', oldestWaitingSeconds: 'oldest' },
+    ...{ handedOutLastMinute: 'pops', settled: 'finished', leaseExpiries: 'timeouts', buried: 'buried' },
+  },
+  case: {
+    ...{ waiting: 'open', settled: 'decided', oldestWaitingSeconds: 'oldest', settledLastMinute: 'verdicts' },
+    ...{ expired: 'hung', failedDeliveries: 'failed' },
+  },
+  task: {
+    ...{ waiting: 'due', delayed: 'delayed', oldestWaitingSeconds: 'oldest', settled: 'completed' },
+    ...{ expired: 'expired', failedDeliveries: 'failed' },
+  },
+};
+const ALARMING: readonly string[] = ['buried', 'dead', 'failed', 'hung'];
 
-/** Each kind's counts, as its states are called. */
+/** Columns of figures: `–` where there is none, 0 less loud than the rest, and what should not be stands out. */
 function figuresOf(kind: Kind): Column<Entry>[] {
-  const { columns: t } = texts.value.home;
-  const { states } = texts.value.items;
-  const state = (id: Figure, word: string, alarming = ALARMING.includes(id)) =>
-    figure(id, states[word] ?? word, alarming);
-  const failed = figure('failedDeliveries', t.failed);
-  const all: Record<Kind, Column<Entry>[]> = {
-    ticket: [
-      state('waiting', 'waiting'),
-      state('held', 'held'),
-      state('delayed', 'delayed'),
-      figure('oldestWaitingSeconds', t.oldest),
-      figure('handedOutLastMinute', t.claims),
-      state('settled', 'decided'),
-      figure('leaseExpiries', t.expiries),
-      state('dead', 'dead'),
-      failed,
-    ],
-    job: [
-      state('waiting', 'ready'),
-      state('held', 'reserved'),
-      state('delayed', 'delayed'),
-      figure('oldestWaitingSeconds', t.oldest),
-      figure('handedOutLastMinute', t.pops),
-      state('settled', 'finished'),
-      figure('leaseExpiries', t.timeouts),
-      state('buried', 'buried'),
-    ],
-    case: [
-      state('waiting', 'open'),
-      state('settled', 'decided'),
-      figure('oldestWaitingSeconds', t.oldest),
-      figure('settledLastMinute', t.verdicts),
-      state('expired', 'hung', true),
-      failed,
-    ],
-    task: [
-      state('waiting', 'due'),
-      state('delayed', 'delayed'),
-      figure('oldestWaitingSeconds', t.oldest),
-      state('settled', 'completed'),
-      state('expired', 'expired'),
-      failed,
-    ],
-  };
-  return all[kind];
+  const columns: Record<string, string> = { ...texts.value.items.states, ...texts.value.home.columns };
+  return (Object.entries(FIGURES[kind]) as [Figure, string][]).map(([id, word]) => ({
+    ...{ title: columns[word] ?? word, numeric: true },
+    cell: ({ [id]: n }) => {
+      if (n === null) return <span class="muted">–</span>;
+      const shown = id === 'oldestWaitingSeconds' ? duration(n) : number(n);
+      if (n === 0) return <span class="muted">{shown}</span>;
+      return ALARMING.includes(word) ? <strong class="alarming">{shown}</strong> : shown;
+    },
+  }));
 }
 
 /** A name that leads to what it names, where the session's role may read that. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { mayAct } from '../../api/session.ts';
-import { ForbiddenPage, Page } from '../../components/page.tsx';
+import { ForbiddenPage, NotFound, Page } from '../../components/page.tsx';
 import { type ItemKind, isItemKind, READERS } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { CaseParts } from './case.tsx';
@@ -17,14 +17,8 @@ import { Workflow } from './workflow.tsx';
 /** One ticket, job, case, task or occurrence: all that is known of it, and what may be done with it. */
 export function Item() {
   const { params } = useRoute();
-  const t = texts.value;
   const { kind, id = '' } = params;
-  if (!isItemKind(kind))
-    return (
-      <Page title={t.shell.notFound}>
-        <p>{t.shell.notFoundHint}</p>
-      </Page>
-    );
+  if (!isItemKind(kind)) return <NotFound />;
   if (!mayAct(...READERS[kind])) return <ForbiddenPage />;
   // another item is another page: nothing of the one before stays
   return <OneItem key={`${kind}/${id}`} kind={kind} id={id} />;

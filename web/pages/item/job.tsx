@@ -1,5 +1,5 @@
 import { api, data, get, type Schemas } from '../../api/client.ts';
-import { CallError } from '../../api/problem.ts';
+import { CallError, ownProblem } from '../../api/problem.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { State } from '../../components/badge.tsx';
@@ -55,8 +55,7 @@ function factsOf(job: Job): Fact[] {
 async function command(body: Schemas['JobCommand']): Promise<void> {
   const { success, error } = await data(api.POST('/v1/jobs', { body }));
   if (success) return;
-  const detail = error ?? '';
-  throw new CallError({ code: 'other', status: 200, title: '', detail, requestId: null, errors: [] });
+  throw new CallError(ownProblem('other', error ?? ''));
 }
 
 function JobActions({ job: { id, state }, refresh }: { job: Job; refresh: () => void }) {

@@ -1,5 +1,6 @@
 import { api, data, get, type Schemas } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
+import { causeOf as causeAtDesk } from '../desk/calls.ts';
 
 export type CaseCalls = ReturnType<typeof callsOf>;
 export type Case = Schemas['Case'];
@@ -28,13 +29,9 @@ export const decline = (id: string, token: string) =>
 export const invitationsOf = async (juror: string, signal?: AbortSignal) =>
   (await get('/v1/jurors/{juror}/invitations', { path: { juror }, query: { limit: 500 } }, signal)).items;
 
-/** Codes of what ends a juror's hold of a case for good, beside the end of the case itself. */
-const ENDING = ['lease_lost', 'already_voted', 'conflict_of_interest', 'forbidden', 'not_found'];
+/** Codes of what ends a juror's hold of a case for good, beside the end of the case and of the lease. */
+const ENDING = ['already_voted', 'conflict_of_interest', 'forbidden', 'not_found'];
 
 /** Why the case is not the juror's any more, if that is what a problem says; null: it may still be. */
-export function causeOf({ code, state, reason }: Problem): string | null {
-  const word = (value: unknown) => (typeof value === 'string' ? value : null);
-  if (code === 'not_open') return word(state) ?? 'invalidated';
-  if (code === 'lease_lost') return word(reason) ?? 'expired';
-  return ENDING.includes(code) ? code : null;
-}
+export const causeOf = (problem: Problem): string | null =>
+  ENDING.includes(problem.code) ? problem.code : (causeAtDesk(problem)?.reason ?? null);

@@ -5,7 +5,7 @@ import { mayAct } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
-import { ForbiddenPage, Page, Section } from '../../components/page.tsx';
+import { ForbiddenPage, NotFound, Page, Section } from '../../components/page.tsx';
 import { Pause, pauseQueue } from '../../components/pause.tsx';
 import { isListKind, type ListKind, queuePath, READERS, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -20,14 +20,8 @@ import { DownloadCsv } from './views.tsx';
 /** All tickets of a queue, jobs of a topic or cases of a court. */
 export function Queue() {
   const { params } = useRoute();
-  const t = texts.value;
   const { kind, queue = '' } = params;
-  if (!isListKind(kind))
-    return (
-      <Page title={t.shell.notFound}>
-        <p>{t.shell.notFoundHint}</p>
-      </Page>
-    );
+  if (!isListKind(kind)) return <NotFound />;
   if (!mayAct(...READERS[kind])) return <ForbiddenPage />;
   return <OneQueue key={`${kind}/${queue}`} kind={kind} queue={queue} />;
 }

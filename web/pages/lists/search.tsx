@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useAttempt } from '../../api/attempt.ts';
 import { get } from '../../api/client.ts';
@@ -54,17 +54,16 @@ function Jump({ input }: { input: RefObject<HTMLInputElement | null> }) {
   const t = texts.value;
   const [answer, setAnswer] = useState<Answer | null>(null);
   const { busy, problem, attempt } = useAttempt();
-  const isShown = useShown();
   const jump = (event: SubmitEvent) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const id = String(form.get('id') ?? '').trim();
+    const form = event.currentTarget as HTMLFormElement;
+    const id = String(new FormData(form).get('id') ?? '').trim();
     if (id === '' || busy) return;
     setAnswer(null);
     void attempt(async () => {
       const found = await findId(id);
       // someone who has gone elsewhere meanwhile stays there
-      if (!isShown()) return;
+      if (!form.isConnected) return;
       const only = onlyOne(id, found);
       if (only) route(only.path);
       else setAnswer({ id, ...found });
@@ -82,18 +81,6 @@ function Jump({ input }: { input: RefObject<HTMLInputElement | null> }) {
       {problem && <ProblemNote problem={problem} />}
     </form>
   );
-}
-
-/** @returns whether the component still stands on the page */
-function useShown(): () => boolean {
-  const shown = useRef(true);
-  useEffect(() => {
-    shown.current = true;
-    return () => {
-      shown.current = false;
-    };
-  }, []);
-  return () => shown.current;
 }
 
 function Answered({ answer: { id, hits, more } }: { answer: Answer }) {
