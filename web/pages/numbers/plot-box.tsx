@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { language, texts } from '../../texts/texts.ts';
 import type { ChartOf, Drawn } from './charts.ts';
-import { type Plot, plotIn } from './plot.ts';
+import { dataOf, HEIGHT, plotIn, pointAt } from './plot.ts';
 
 interface Props {
   title: string;
@@ -31,29 +31,34 @@ const MOVES: Record<string, number> = {
 /** The drawing. By keys it is a slider over time, which says the values of each step. */
 export function PlotBox({ title, chart, drawn, hidden, step, said, onPoint }: Props) {
   const place = useRef<HTMLDivElement>(null);
-  const plot = useRef<Plot | null>(null);
+  const plot = useRef<ReturnType<typeof plotIn> | null>(null);
   const current = useRef({ drawn, onPoint });
   current.current = { drawn, onPoint };
   useEffect(() => {
-    const made = plotIn(place.current as HTMLDivElement, {
-      chart,
-      drawn: () => current.current.drawn,
-      onPoint: (at) => current.current.onPoint(at),
-    });
+    const box = place.current as HTMLDivElement;
+    const onPoint = (at: number | null) => current.current.onPoint(at);
+    const made = plotIn(box, { chart, drawn: () => current.current.drawn, onPoint });
+    const resized = new ResizeObserver(() => made.setSize({ width: box.clientWidth, height: HEIGHT }));
+    resized.observe(box);
     plot.current = made;
-    return made.end;
+    return () => {
+      resized.disconnect();
+      made.destroy();
+    };
   }, []);
-  useEffect(() => plot.current?.update(), [drawn.times.at(-1), JSON.stringify(drawn.values)]);
+  useEffect(() => plot.current?.setData(dataOf(drawn)), [drawn.times.at(-1), JSON.stringify(drawn.values)]);
   useEffect(() => {
-    for (const [n, { name }] of drawn.lines.entries()) plot.current?.show(n, !hidden.includes(name));
+    for (const [n, { name }] of drawn.lines.entries()) plot.current?.setSeries(n + 1, { show: !hidden.includes(name) });
   }, [hidden]);
-  useRedraw(() => plot.current?.redraw());
+  // in the colours and the language of now
+  useRedraw(() => plot.current?.redraw(true, true));
+  const point = (at: number | undefined) => plot.current && pointAt(plot.current, at);
   const last = drawn.times.length - 1;
   const move = (event: KeyboardEvent) => {
     const by = MOVES[event.key];
     if (by === undefined) return;
     event.preventDefault();
-    plot.current?.point(Math.max(0, Math.min(last, step + by)));
+    point(drawn.times[Math.max(0, Math.min(last, step + by))]);
   };
   return (
     <div
@@ -67,7 +72,7 @@ export function PlotBox({ title, chart, drawn, hidden, step, said, onPoint }: Pr
       aria-valuenow={step}
       aria-valuetext={said(step)}
       onKeyDown={move}
-      onBlur={() => plot.current?.point(null)}
+      onBlur={() => point(undefined)}
     />
   );
 }

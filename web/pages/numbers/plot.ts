@@ -3,7 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 import { compact, dayOfMonth, exactDuration, timeOfDay } from '../../components/format.ts';
 import type { ChartOf, Drawn } from './charts.ts';
 
-const HEIGHT = 260;
+export const HEIGHT = 260;
 const FONT_SIZE = 12;
 /** The cursors of all plots stand at the same time. */
 const SYNC = 'numbers';
@@ -24,39 +24,15 @@ interface Options {
   onPoint: (step: number | null) => void;
 }
 
-export interface Plot {
-  /** Draws newer values. */
-  update(): void;
-  /** Draws the same in the colours and the language of now. */
-  redraw(): void;
-  show(line: number, isShown: boolean): void;
-  /** Puts the cursor at a step; null: nowhere. */
-  point(step: number | null): void;
-  end(): void;
-}
-
 /** Lines over time in an element that has a width. */
-export function plotIn(place: HTMLElement, options: Options): Plot {
-  const { drawn } = options;
-  const u = new uPlot(optionsOf(place, options), dataOf(drawn()), place);
-  const resized = new ResizeObserver(() => u.setSize({ width: place.clientWidth, height: HEIGHT }));
-  resized.observe(place);
-  return {
-    update: () => u.setData(dataOf(drawn())),
-    redraw: () => u.redraw(true, true),
-    show: (line, isShown) => u.setSeries(line + 1, { show: isShown }),
-    point(step) {
-      const at = step === null ? undefined : drawn().times[step];
-      u.setCursor(at === undefined ? { left: -10, top: -10 } : { left: u.valToPos(at, 'x'), top: 0 });
-    },
-    end() {
-      resized.disconnect();
-      u.destroy();
-    },
-  };
-}
+export const plotIn = (place: HTMLElement, options: Options): uPlot =>
+  new uPlot(optionsOf(place, options), dataOf(options.drawn()), place);
 
-const dataOf = ({ times, values }: Drawn): uPlot.AlignedData => [times, ...values];
+/** Puts the cursor at a time, in seconds; undefined: nowhere. */
+export const pointAt = (u: uPlot, at: number | undefined): void =>
+  u.setCursor(at === undefined ? { left: -10, top: -10 } : { left: u.valToPos(at, 'x'), top: 0 });
+
+export const dataOf = ({ times, values }: Drawn): uPlot.AlignedData => [times, ...values];
 
 /** What happened in a step is as much in all of it. */
 const steps = uPlot.paths.stepped?.({ align: -1 });
