@@ -11,10 +11,7 @@ interface Props {
 }
 
 export function pauseQueue(queue: string, paused: boolean): Promise<unknown> {
-  const params = { path: { queue } };
-  return data(
-    paused ? api.POST('/v1/queues/{queue}/pause', { params }) : api.POST('/v1/queues/{queue}/resume', { params }),
-  );
+  return data(api.POST(`/v1/queues/{queue}/${paused ? 'pause' : 'resume'}`, { params: { path: { queue } } }));
 }
 
 /** Pauses a queue or topic, or resumes it. */

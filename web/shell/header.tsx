@@ -64,35 +64,26 @@ function Preferences() {
         <span aria-hidden="true">⚙</span>
       </button>
       <div id="preferences" class="preferences" popover="auto">
-        <Choices />
+        <label for="theme">{t.theme}</label>
+        <Select
+          id="theme"
+          options={Object.entries(t.themes)}
+          value={theme.value}
+          set={(name) => applyTheme(name as Theme)}
+        />
+        <label for="language">{t.language}</label>
+        <select
+          id="language"
+          value={language.value}
+          onChange={(event) => void setLanguage(event.currentTarget.value as Language, { remember: true })}
+        >
+          {Object.entries(LANGUAGES).map(([code, name]) => (
+            <option key={code} value={code} lang={code}>
+              {name}
+            </option>
+          ))}
+        </select>
       </div>
-    </>
-  );
-}
-
-function Choices() {
-  const t = texts.value.shell;
-  return (
-    <>
-      <label for="theme">{t.theme}</label>
-      <Select
-        id="theme"
-        options={Object.entries(t.themes)}
-        value={theme.value}
-        set={(name) => applyTheme(name as Theme)}
-      />
-      <label for="language">{t.language}</label>
-      <select
-        id="language"
-        value={language.value}
-        onChange={(event) => void setLanguage(event.currentTarget.value as Language, { remember: true })}
-      >
-        {Object.entries(LANGUAGES).map(([code, name]) => (
-          <option key={code} value={code} lang={code}>
-            {name}
-          </option>
-        ))}
-      </select>
     </>
   );
 }

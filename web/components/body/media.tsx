@@ -28,9 +28,9 @@ export function Media({ kind, url }: { kind: MediaKind; url: URL }) {
   }, [all]);
   if (!isAllowed(url, imageHosts.value, location))
     return (
-      <figure class="body-media">
+      <figure class="body-media stack">
         <div class="body-veil">{t.notAllowed}</div>
-        <figcaption>
+        <figcaption class="row">
           <InertLink url={url} text={url.href} />
         </figcaption>
       </figure>
@@ -43,7 +43,7 @@ export function Media({ kind, url }: { kind: MediaKind; url: URL }) {
   };
   const what = isSeen ? t.of[kind](url.host) : t.hidden[kind];
   return (
-    <figure class={`body-media ${size}`}>
+    <figure class={`body-media stack ${size}`}>
       {state === 'hidden' || state === 'failed' ? (
         <div class="body-veil">{state === 'failed' ? t.failed : t.hidden[kind]}</div>
       ) : kind === 'image' ? (
@@ -51,7 +51,7 @@ export function Media({ kind, url }: { kind: MediaKind; url: URL }) {
       ) : (
         <Player kind={kind} label={what} shared={shared} />
       )}
-      <figcaption>
+      <figcaption class="row">
         <button type="button" aria-pressed={isSeen} onClick={isSeen ? hide : reveal}>
           {isSeen ? t.hide[kind] : t.reveal[kind]}
         </button>

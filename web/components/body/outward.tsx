@@ -22,7 +22,7 @@ export function OutwardDialog({ url, close }: { url: URL | null; close: () => vo
       <button type="button" onClick={close}>
         {texts.value.common.cancel}
       </button>
-      <a class="body-leave" href={url.href} target="_blank" rel="noopener noreferrer" onClick={close}>
+      <a class="button" href={url.href} target="_blank" rel="noopener noreferrer" onClick={close}>
         {t.open}
       </a>
     </>

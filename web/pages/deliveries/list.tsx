@@ -100,6 +100,7 @@ function columnsOf(
   refresh: () => void,
 ): Column<Delivery>[] {
   const { columns: c, ...t } = texts.value.deliveries;
+  const { fields } = texts.value.items;
   const item = (row: Delivery) => (
     <span class="deliveries-item">
       {mayRedeliver && (
@@ -116,9 +117,9 @@ function columnsOf(
   const columns: (Column<Delivery> | false)[] = [
     { title: c.item, cell: item },
     { title: c.type, cell: ({ type }) => <MessageType type={type} /> },
-    { title: c.queue, cell: ({ queue }) => queue ?? '–' },
+    { title: fields.queue, cell: ({ queue }) => queue ?? '–' },
     state !== 'delivered' && { title: c.cause, cell: (row) => <Cause delivery={row} /> },
-    { title: c.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
+    { title: fields.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
     state === 'pending' && { title: c.next, cell: (row) => <NextAttempt at={row.nextAttemptAt} /> },
     state !== 'pending' && { title: c.updated, cell: (row) => moment(row.updatedAt) },
     { title: c.url, cell: ({ url }) => <code>{url}</code> },

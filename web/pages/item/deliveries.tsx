@@ -35,12 +35,13 @@ export function Deliveries({ kind, id }: { kind: Exclude<PartKind, 'job'>; id: s
 }
 
 function columnsOf(kind: DeliveredKind, id: string, refresh: () => void): Column<Delivery>[] {
-  const { columns: c } = texts.value.deliveries;
+  const { deliveries, items } = texts.value;
+  const c = deliveries.columns;
   const columns: Column<Delivery>[] = [
     { title: c.type, cell: ({ type }) => <MessageType type={type} /> },
-    { title: c.state, cell: ({ state }) => <State state={state} /> },
+    { title: items.fields.state, cell: ({ state }) => <State state={state} /> },
     { title: c.cause, cell: (delivery) => <Cause delivery={delivery} /> },
-    { title: c.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
+    { title: items.fields.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
     { title: c.next, cell: ({ nextAttemptAt: at }) => <NextAttempt at={at} /> },
     { title: c.url, cell: ({ url }) => <code>{url}</code> },
     { title: c.version, numeric: true, cell: ({ version }) => version },

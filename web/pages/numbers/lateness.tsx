@@ -1,13 +1,11 @@
-import { get, type Schemas } from '../../api/client.ts';
-import { serverNow } from '../../api/clock.ts';
-import { useResource } from '../../api/resource.ts';
-import { exactDuration, number, percent } from '../../components/format.ts';
+import type { Schemas } from '../../api/client.ts';
+import { exactDuration, number, percent, spent } from '../../components/format.ts';
 import { Empty, Facts, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Covered } from './covered.tsx';
-import { useRefreshWhen } from './refreshing.ts';
-import { beginOf, type Wanted } from './wanted.ts';
+import { useFigures } from './refreshing.ts';
+import type { Wanted } from './wanted.ts';
 
 type Bucket = Schemas['LatenessBucket'];
 
@@ -18,14 +16,9 @@ interface Props {
 }
 
 /** How long after items became available they were handed out: a histogram. */
-export function Lateness({ wanted: { kind, queue, range }, sign }: Props) {
+export function Lateness({ wanted, sign }: Props) {
   const t = texts.value.numbers;
-  const lateness = useResource((signal) => {
-    const query = { kind, ...beginOf(range, serverNow()), ...(queue && { queue }) };
-    return get('/v1/figures/lateness', { query }, signal);
-  }, []);
-  useRefreshWhen(sign, lateness.refresh);
-  const said = (seconds: number | null) => (seconds === null ? '–' : exactDuration(seconds));
+  const lateness = useFigures('/v1/figures/lateness', wanted, sign);
   return (
     <Section title={t.lateness.title}>
       <Loaded of={lateness}>
@@ -40,9 +33,9 @@ export function Lateness({ wanted: { kind, queue, range }, sign }: Props) {
                 <Facts
                   facts={[
                     [t.lateness.handedOut, number(handedOut)],
-                    [t.lateness.p50, said(p50)],
-                    [t.lateness.p99, said(p99)],
-                    [t.lateness.max, said(max)],
+                    [t.lateness.p50, spent(p50)],
+                    [t.lateness.p99, spent(p99)],
+                    [t.lateness.max, spent(max)],
                   ]}
                 />
                 <Histogram buckets={buckets} total={handedOut} />

@@ -1,6 +1,4 @@
-import { get, type Schemas } from '../../api/client.ts';
-import { serverNow } from '../../api/clock.ts';
-import { useResource } from '../../api/resource.ts';
+import type { Schemas } from '../../api/client.ts';
 import { mayAct } from '../../api/session.ts';
 import { number, percent, spent } from '../../components/format.ts';
 import { Empty, Loaded, Section } from '../../components/page.tsx';
@@ -8,8 +6,8 @@ import { type Column, Table } from '../../components/table.tsx';
 import { READERS, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Covered } from './covered.tsx';
-import { useRefreshWhen } from './refreshing.ts';
-import { beginOf, type Wanted } from './wanted.ts';
+import { useFigures } from './refreshing.ts';
+import type { Wanted } from './wanted.ts';
 
 type Reviewer = Schemas['ReviewerFigures'];
 type Juror = Schemas['JurorFigures'];
@@ -34,13 +32,10 @@ export function People({ wanted, sign }: Props) {
   return <Persons title={title} wanted={wanted} sign={sign} />;
 }
 
-function Persons({ title, wanted: { kind, queue, range }, sign }: Props & { title: string }) {
+function Persons({ title, wanted, sign }: Props & { title: string }) {
   const t = texts.value.numbers;
-  const people = useResource((signal) => {
-    const query = { kind, ...beginOf(range, serverNow()), ...(queue && { queue }) };
-    return get('/v1/figures/people', { query }, signal);
-  }, []);
-  useRefreshWhen(sign, people.refresh);
+  const { kind, queue } = wanted;
+  const people = useFigures('/v1/figures/people', wanted, sign);
   const shared = { caption: title, rowKey: ({ person }: { person: string }) => person };
   return (
     <Section title={title}>

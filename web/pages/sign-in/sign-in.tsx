@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import { useAttempt } from '../../api/attempt.ts';
 import { get } from '../../api/client.ts';
-import { type Problem, problemOf } from '../../api/problem.ts';
 import { signIn } from '../../api/signing.ts';
 import { Field } from '../../components/field.tsx';
 import { Page, ProblemNote } from '../../components/page.tsx';
@@ -11,19 +11,10 @@ import './sign-in.css';
 export function SignIn() {
   const t = texts.value.signIn;
   const [key, setKey] = useState('');
-  const [problem, setProblem] = useState<Problem | null>(null);
-  const [busy, setBusy] = useState(false);
-  const submit = async (event: SubmitEvent) => {
+  const { busy, problem, attempt } = useAttempt();
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    setBusy(true);
-    setProblem(null);
-    try {
-      await signIn(key.trim());
-    } catch (error) {
-      setProblem(problemOf(error));
-    } finally {
-      setBusy(false);
-    }
+    void attempt(() => signIn(key.trim()));
   };
   const isWrong = problem?.code === 'unauthenticated' || problem?.code === 'invalid_request';
   return (

@@ -182,13 +182,10 @@ export const deliveries = {
   columns: {
     item: 'Item',
     type: 'Message',
-    state: 'State',
     cause: 'Cause',
-    attempts: 'Attempts',
     next: 'Next attempt',
     url: 'Receiver',
     version: 'Version',
-    queue: 'Queue',
     updated: 'Last attempt',
     action: 'Action',
   },

@@ -173,13 +173,10 @@ export const deliveries: Texts['deliveries'] = {
   columns: {
     item: '项目',
     type: '消息',
-    state: '状态',
     cause: '原因',
-    attempts: '次数',
     next: '下次尝试',
     url: '接收方',
     version: '版本',
-    queue: '队列',
     updated: '上次尝试',
     action: '操作',
   },
