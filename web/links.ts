@@ -28,6 +28,7 @@ export function withQuery(base: string, query: object): string {
 
 export const itemPath = (kind: ItemKind, id: string) => `/items/${kind}/${encodeURIComponent(id)}`;
 export const queuePath = (kind: ListKind, queue: string) => `/queues/${kind}/${encodeURIComponent(queue)}`;
+export const taskPath = (id: string) => `/tasks/edit/${encodeURIComponent(id)}`;
 export const reviewPath = (id: string) => `/reviews/${encodeURIComponent(id)}`;
 /** @param path of a setting, as the admin log has it: `/v1/queues/spam` */
 export const changesPath = (path: string) => `/admin-log?${new URLSearchParams({ path })}`;

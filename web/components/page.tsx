@@ -155,7 +155,7 @@ export function Loaded<T>({ of: { data, error, refresh }, children }: LoadedProp
 }
 
 /** A name and its value; null is left out. */
-export type Fact = [label: string, value: ComponentChildren] | null | false;
+export type Fact = [label: string, value: ComponentChildren] | null | undefined | false;
 
 type FactsProps = { facts: readonly Fact[]; look?: string; label?: string };
 

@@ -4,35 +4,34 @@ import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { Badge, State } from '../../components/badge.tsx';
 import { moment, number } from '../../components/format.ts';
-import { type Fact, Facts, Loaded, linked, Section } from '../../components/page.tsx';
+import { type Fact, linked } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
+import { ItemView, JsonSection } from './item-view.tsx';
 import { isAbout } from './sources.ts';
 import { reasonField, type Why } from './ticket-actions.tsx';
-import { JsonSection, useItem } from './use-item.tsx';
 
 type Case = Schemas['Case'];
 
 export function CaseParts({ id }: { id: string }) {
-  const t = texts.value.items;
-  const found = useItem('case', id, (signal) => get('/v1/cases/{id}', { path: { id } }, signal));
   return (
-    <Loaded of={found}>
-      {(one) => (
+    <ItemView
+      {...{ kind: 'case', id }}
+      load={(signal) => get('/v1/cases/{id}', { path: { id } }, signal)}
+      facts={factsOf}
+      actions={({ state }, refresh) =>
+        state === 'open' && mayAct('producer') && <Invalidate id={id} refresh={refresh} />
+      }
+    >
+      {({ body }) => (
         <>
-          <Section
-            title={texts.value.common.state}
-            actions={one.state === 'open' && mayAct('producer') && <Invalidate id={id} refresh={found.refresh} />}
-          >
-            <Facts facts={factsOf(one)} />
-          </Section>
-          <JsonSection title={t.body} value={one.body} />
+          <JsonSection title={texts.value.items.body} value={body} />
           {mayAct('producer', 'agent') && <Votes id={id} />}
         </>
       )}
-    </Loaded>
+    </ItemView>
   );
 }
 

@@ -7,11 +7,11 @@ import { texts } from '../../texts/texts.ts';
 import { CaseParts } from './case.tsx';
 import { Deliveries } from './deliveries.tsx';
 import './item.css';
+import { Missing } from './item-view.tsx';
 import { JobParts } from './job.tsx';
 import { OccurrenceParts, TaskParts } from './task.tsx';
 import { TicketParts } from './ticket.tsx';
 import { Timeline } from './timeline.tsx';
-import { Missing } from './use-item.tsx';
 import { Workflow } from './workflow.tsx';
 
 /** One ticket, job, case, task or occurrence: all that is known of it, and what may be done with it. */

@@ -4,33 +4,26 @@ import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { State } from '../../components/badge.tsx';
 import { number, span } from '../../components/format.ts';
-import { type Fact, Facts, Loaded, linked, Section } from '../../components/page.tsx';
+import { type Fact, linked } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
+import { ItemView, JsonSection } from './item-view.tsx';
 import { reasonField, type Why } from './ticket-actions.tsx';
-import { JsonSection, useItem } from './use-item.tsx';
 
 type Job = Schemas['Job'];
 const FINAL = ['finished', 'deleted'];
 
 export function JobParts({ id }: { id: string }) {
-  const t = texts.value.items;
-  const job = useItem('job', id, (signal) => get('/v1/jobs/{id}', { path: { id } }, signal));
   return (
-    <Loaded of={job}>
-      {(found) => (
-        <>
-          <Section
-            title={texts.value.common.state}
-            actions={!FINAL.includes(found.state) && <JobActions job={found} refresh={job.refresh} />}
-          >
-            <Facts facts={factsOf(found)} />
-          </Section>
-          <JsonSection title={t.body} value={found.body} />
-        </>
-      )}
-    </Loaded>
+    <ItemView
+      {...{ kind: 'job', id }}
+      load={(signal) => get('/v1/jobs/{id}', { path: { id } }, signal)}
+      facts={factsOf}
+      actions={(job, refresh) => !FINAL.includes(job.state) && <JobActions job={job} refresh={refresh} />}
+    >
+      {(job) => <JsonSection title={texts.value.items.body} value={job.body} />}
+    </ItemView>
   );
 }
 

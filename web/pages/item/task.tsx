@@ -3,35 +3,32 @@ import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { State } from '../../components/badge.tsx';
 import { number, span } from '../../components/format.ts';
-import { Empty, type Fact, Facts, Loaded, linked, Section } from '../../components/page.tsx';
+import { type Fact, linked } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { DispatchLog } from './dispatches.tsx';
+import { ItemView, JsonSection } from './item-view.tsx';
 import { loadOccurrence, partsOf } from './sources.ts';
-import { JsonSection, useItem } from './use-item.tsx';
 
 type Task = Schemas['Task'];
 
 /** A task that clients pull: its settings, its parameters, and what was dispatched of it. */
 export function TaskParts({ id }: { id: string }) {
-  const t = texts.value.items;
-  const task = useItem('task', id, (signal) => get('/v1/tasks/{id}', { path: { id } }, signal));
   return (
-    <Loaded of={task}>
-      {(found) => (
+    <ItemView
+      {...{ kind: 'task', id }}
+      load={(signal) => get('/v1/tasks/{id}', { path: { id } }, signal)}
+      facts={factsOf}
+      actions={({ state }, refresh) => state === 'active' && mayAct('producer') && <Delete id={id} refresh={refresh} />}
+    >
+      {({ params }) => (
         <>
-          <Section
-            title={texts.value.common.state}
-            actions={found.state === 'active' && mayAct('producer') && <Delete id={id} refresh={task.refresh} />}
-          >
-            <Facts facts={factsOf(found)} />
-          </Section>
-          <JsonSection title={t.params} value={found.params} />
+          <JsonSection title={texts.value.items.params} value={params} />
           <DispatchLog taskId={id} />
         </>
       )}
-    </Loaded>
+    </ItemView>
   );
 }
 
@@ -71,31 +68,22 @@ function Delete({ id, refresh }: { id: string; refresh: () => void }) {
 export function OccurrenceParts({ id }: { id: string }) {
   const t = texts.value.items;
   const f = t.fields;
-  const occurrence = useItem('occurrence', id, (signal) => loadOccurrence(id, signal));
   return (
-    <Loaded of={occurrence}>
-      {({ task, found }) => (
-        <>
-          <Section title={texts.value.common.state}>
-            {found ? (
-              <Facts
-                facts={[
-                  [f.state, <State key="state" state={found.state} />],
-                  linked(f.task, itemPath('task', task.id), task.id),
-                  [f.executor, task.executor],
-                  [f.occurrence, <When key="at" at={found.occurrence} />],
-                  [f.stock, number(found.stock)],
-                  [f.dispatched, number(found.dispatched)],
-                  [f.completed, number(found.completed)],
-                ]}
-              />
-            ) : (
-              <Empty>{t.noOccurrence(partsOf(id).occurrence)}</Empty>
-            )}
-          </Section>
-          <JsonSection title={t.params} value={task.params} />
-        </>
-      )}
-    </Loaded>
+    <ItemView
+      {...{ kind: 'occurrence', id }}
+      load={(signal) => loadOccurrence(id, signal)}
+      facts={({ task, found }) => [
+        !found && [f.occurrence, t.noOccurrence(partsOf(id).occurrence)],
+        found && [f.state, <State key="state" state={found.state} />],
+        linked(f.task, itemPath('task', task.id), task.id),
+        [f.executor, task.executor],
+        found && [f.occurrence, <When key="at" at={found.occurrence} />],
+        found && [f.stock, number(found.stock)],
+        found && [f.dispatched, number(found.dispatched)],
+        found && [f.completed, number(found.completed)],
+      ]}
+    >
+      {({ task }) => <JsonSection title={t.params} value={task.params} />}
+    </ItemView>
   );
 }

@@ -4,15 +4,15 @@ import { mayAct } from '../../api/session.ts';
 import { State } from '../../components/badge.tsx';
 import { number } from '../../components/format.ts';
 import { Notes } from '../../components/notes.tsx';
-import { type Fact, Facts, Loaded, linked, Section } from '../../components/page.tsx';
+import { type Fact, linked } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Explain } from './explain.tsx';
+import { ItemView, JsonSection } from './item-view.tsx';
 import { Looks } from './looks.tsx';
 import { isAbout } from './sources.ts';
 import { TicketActions } from './ticket-actions.tsx';
-import { JsonSection, useItem } from './use-item.tsx';
 
 type Ticket = Schemas['Ticket'];
 const OPEN = ['delayed', 'waiting', 'held'];
@@ -20,25 +20,23 @@ const OPEN = ['delayed', 'waiting', 'held'];
 export function TicketParts({ id }: { id: string }) {
   const t = texts.value.items;
   const [note, write] = useState('');
-  const ticket = useItem('ticket', id, (signal) => get('/v1/tickets/{id}', { path: { id } }, signal));
   return (
-    <Loaded of={ticket}>
-      {(found) => (
+    <ItemView
+      {...{ kind: 'ticket', id }}
+      load={(signal) => get('/v1/tickets/{id}', { path: { id } }, signal)}
+      facts={factsOf}
+      actions={(ticket, refresh) => OPEN.includes(ticket.state) && <TicketActions {...{ ticket, refresh }} />}
+    >
+      {(ticket, refresh) => (
         <>
-          <Section
-            title={texts.value.common.state}
-            actions={OPEN.includes(found.state) && <TicketActions ticket={found} refresh={ticket.refresh} />}
-          >
-            <Facts facts={factsOf(found)} />
-          </Section>
-          <JsonSection title={t.body} value={found.body} />
-          {found.state === 'decided' && <JsonSection title={t.decision} value={found.decision} />}
-          {(found.of || found.state === 'decided') && <Looks ticket={found} refresh={ticket.refresh} />}
-          {OPEN.includes(found.state) && mayAct('producer', 'agent') && <Explain ticket={found} />}
+          <JsonSection title={t.body} value={ticket.body} />
+          {ticket.state === 'decided' && <JsonSection title={t.decision} value={ticket.decision} />}
+          {(ticket.of || ticket.state === 'decided') && <Looks {...{ ticket, refresh }} />}
+          {OPEN.includes(ticket.state) && mayAct('producer', 'agent') && <Explain ticket={ticket} />}
           <Notes id={id} on={isAbout('ticket', id)} draft={{ text: note, write }} />
         </>
       )}
-    </Loaded>
+    </ItemView>
   );
 }
 

@@ -23,7 +23,7 @@ export function FilterForm({ kind, filter, base, kinds = [], fixedQueue = false 
   const choice = among(
     'kind',
     t.kind,
-    kinds.map((one) => [one, t.kinds[one]] as const),
+    kinds.map((one) => [one, texts.value.deliveries.kinds[one]] as const),
   );
   return (
     <Filters
@@ -74,7 +74,7 @@ function fieldsOf(kind: ListKind): LeafSpec[] {
     ...{ kind: 'moment', name, said: [t[name], ''], empty: 'omit' },
   });
   const all: Record<string, LeafSpec> = {
-    queue: word('queue', t.queueOf[kind]),
+    queue: word('queue', texts.value.numbers.queueOf[kind]),
     state: among('state', texts.value.common.state, [
       ['', t.anyState],
       ...STATES[kind].map((one) => [one, states[one] ?? one] as const),

@@ -42,7 +42,7 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
       {({ items, nextCursor }) => (
         <>
           <Table
-            caption={t.kinds[kind]}
+            caption={texts.value.deliveries.kinds[kind]}
             columns={columnsOf(kind, items, fixedQueue, selected)}
             rows={items}
             rowKey={({ id }) => id}
@@ -90,7 +90,7 @@ function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: P
     kind === 'case' && { title: f.winner, cell: ({ who }) => who ?? '–' },
     { title: f.createdAt, numeric: true, cell: ({ createdAt }) => moment(createdAt) },
     !fixedQueue && {
-      title: t.queueOf[kind],
+      title: texts.value.numbers.queueOf[kind],
       cell: ({ queue }) => <a href={queuePath(kind, queue)}>{queue}</a>,
     },
     has(({ subject }) => subject) && {

@@ -42,10 +42,10 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
     </>
   );
   return (
-    <Page title={`${t.queueOf[kind]} ${queue}`} actions={actions}>
+    <Page title={`${texts.value.numbers.queueOf[kind]} ${queue}`} actions={actions}>
       <States kind={kind} queue={queue} chosen={filter.state} />
       <Section
-        title={t.kinds[kind]}
+        title={texts.value.deliveries.kinds[kind]}
         actions={
           kind === 'ticket' && (
             <>

@@ -93,7 +93,7 @@ function Answered({ answer: { id, hits, more } }: { answer: Answer }) {
         {hits.map(({ kind, id: found, path, queue, state }) => (
           <li key={path}>
             <a href={path}>
-              {t.foundKinds[kind]} {found}
+              {texts.value.items.kinds[kind]} {found}
             </a>{' '}
             {state && <State state={state} />} {queue && <span class="muted">{queue}</span>}
           </li>

@@ -17,7 +17,7 @@ export function Ways({ kind, queue, at }: { kind: FigureKind; queue: string; at:
   const list = isListKind(kind) && mayAct(...READERS[kind]) ? queuePath(kind, queue) : '';
   const sees = (of: 'quality' | 'service') => list !== '' && kind === 'ticket' && mayAct(...routes[of].roles);
   const all: [Place, path: string | false, label: string][] = [
-    ['list', list, isListKind(kind) ? t.kinds[kind] : ''],
+    ['list', list, isListKind(kind) ? texts.value.deliveries.kinds[kind] : ''],
     [
       'numbers',
       mayAct(...routes.numbers.roles) && withQuery('/numbers', { kind: kind !== DEFAULTS.kind && kind, queue }),

@@ -7,7 +7,7 @@ import type { LeafSpec } from '../../components/form/spec.ts';
 import { dateLong, monthName, number, timeOfDay } from '../../components/format.ts';
 import { Empty, Loaded, Page, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { withQuery } from '../../links.ts';
+import { taskPath, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { dayOf, keyOf, rangeOf, shifted, type View } from './days.ts';
 import { type Entry, loadOccurrences } from './occurrences.ts';
@@ -110,7 +110,7 @@ function Day({ of, entries, isOpen }: { of: Date; entries: Entry[]; isOpen: bool
     { title: c.time, cell: ({ at }) => timeOfDay(at) },
     {
       title: c.task,
-      cell: ({ task: { id } }) => <a href={`/tasks/edit/${encodeURIComponent(id)}`}>{id}</a>,
+      cell: ({ task: { id } }) => <a href={taskPath(id)}>{id}</a>,
     },
     {
       title: common.state,

@@ -11,6 +11,7 @@ import { Form, type FormState, useForm } from '../../components/form/form.tsx';
 import type { Part } from '../../components/form/spec.ts';
 import { Loaded, Page, Section } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
+import { taskPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { changedIn } from '../settings/changes.ts';
 import { paramFields, type Template, taskForm } from './form.ts';
@@ -72,7 +73,7 @@ function Adding({ known }: { known: Known }) {
     <TaskForm form={form} parts={parts} onChange={onChange} onSubmit={() => void add()} label={texts.value.common.save}>
       {added && (
         <Said task={added}>
-          {t.added(added.id)} <a href={`/tasks/edit/${encodeURIComponent(added.id)}`}>{t.open}</a>
+          {t.added(added.id)} <a href={taskPath(added.id)}>{t.open}</a>
         </Said>
       )}
     </TaskForm>

@@ -7,6 +7,7 @@ import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
+import { taskPath } from '../../links.ts';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
@@ -54,7 +55,7 @@ function columns(): Column<Line>[] {
     { title: t.uid, cell: ({ uid }) => uid },
     {
       title: t.task,
-      cell: ({ taskId }) => <a href={`/tasks/edit/${encodeURIComponent(taskId)}`}>{taskId}</a>,
+      cell: ({ taskId }) => <a href={taskPath(taskId)}>{taskId}</a>,
     },
     { title: t.occurrence, cell: ({ occurrence }) => moment(occurrence) },
     { title: t.result, cell: result },

@@ -7,6 +7,7 @@ import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment, number, span } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
+import { taskPath } from '../../links.ts';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
@@ -59,7 +60,7 @@ function Found({ query: { executor, from, to, state, ownOnly } }: { query: Recor
 function columns(): Column<Task>[] {
   const c = texts.value.tasks.columns;
   return [
-    { title: c.task, cell: ({ id }) => <a href={`/tasks/edit/${encodeURIComponent(id)}`}>{id}</a> },
+    { title: c.task, cell: ({ id }) => <a href={taskPath(id)}>{id}</a> },
     { title: c.rhythm, cell: rhythm },
     { title: c.executor, cell: ({ executor }) => executor },
     { title: c.template, cell: ({ templateId }) => templateId },

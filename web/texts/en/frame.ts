@@ -200,9 +200,6 @@ export const body = {
 
 /** Lists of tickets, jobs and cases, and the search. */
 export const lists = {
-  kinds: { ticket: 'Tickets', job: 'Jobs', case: 'Cases' },
-  queueOf: { ticket: 'Queue', job: 'Topic', case: 'Court' },
-  foundKinds: { ticket: 'Ticket', job: 'Job', case: 'Case', occurrence: 'Occurrence', task: 'Task', review: 'Review' },
   byId: 'By id',
   byFilter: 'By filter',
   byState: 'By state',

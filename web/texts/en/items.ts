@@ -3,7 +3,7 @@ import { plural } from '../words.ts';
 /** Pages of one item: a ticket, job, case, task or occurrence. */
 export const items = {
   title: (kind: string, id: string) => `${kind} ${id}`,
-  kinds: { ticket: 'Ticket', job: 'Job', case: 'Case', occurrence: 'Occurrence', task: 'Task' },
+  kinds: { ticket: 'Ticket', job: 'Job', case: 'Case', occurrence: 'Occurrence', task: 'Task', review: 'Review' },
   in: (time: string) => `in ${time}`,
   ago: (time: string) => `${time} ago`,
   andMore: (n: string) => `and ${n} more`,

@@ -187,9 +187,6 @@ export const body: Texts['body'] = {
 };
 
 export const lists: Texts['lists'] = {
-  kinds: { ticket: '工单', job: '作业', case: '案件' },
-  queueOf: { ticket: '队列', job: '主题', case: '评审庭' },
-  foundKinds: { ticket: '工单', job: '作业', case: '案件', occurrence: '任务场次', task: '任务', review: '评价' },
   byId: '按编号',
   byFilter: '按条件',
   overTime: '变化趋势',

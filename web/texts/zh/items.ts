@@ -2,7 +2,7 @@ import type { Texts } from '../en.ts';
 
 export const items: Texts['items'] = {
   title: (kind, id) => `${kind} ${id}`,
-  kinds: { ticket: '工单', job: '作业', case: '案件', occurrence: '任务场次', task: '任务' },
+  kinds: { ticket: '工单', job: '作业', case: '案件', occurrence: '任务场次', task: '任务', review: '评价' },
   in: (time) => `${time}后`,
   ago: (time) => `${time}前`,
   andMore: (n) => `等，另有 ${n} 个`,
