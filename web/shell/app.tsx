@@ -7,7 +7,6 @@ import { SignIn } from '../pages/sign-in/sign-in.tsx';
 import { type RouteName, routes } from '../routes.ts';
 import { texts } from '../texts/texts.ts';
 import { Boundary } from './boundary.tsx';
-import { focusPage } from './focus.ts';
 import { Header } from './header.tsx';
 import { Help } from './help.tsx';
 import { Navigation, seenPages } from './navigation.tsx';
@@ -82,4 +81,19 @@ function Forbidden({ isStart }: { isStart: boolean }) {
       <p>{t.forbiddenHint(session.value?.role ?? '')}</p>
     </Page>
   );
+}
+
+let first = true;
+
+/** After a change of pages: to the heading, so that screen readers and the Tab key go on from there, and to the top. */
+function focusPage(): void {
+  // the page that is loaded first has its focus where the browser puts it
+  if (first) {
+    first = false;
+    return;
+  }
+  requestAnimationFrame(() => {
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  });
 }

@@ -1,12 +1,9 @@
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { Field, Select } from '../field.tsx';
 import { span } from '../format.ts';
 import type { DraftValue, FieldError } from './draft.ts';
 import { ownTimezone } from './moments.ts';
-import { Options } from './options.tsx';
-import { SecretInput } from './secret.tsx';
-import type { Shared } from './shared.ts';
 import type { LeafSpec, Option } from './spec.ts';
 
 interface Props {
@@ -159,3 +156,80 @@ function ParamInput({ type, shared, bound, onChange }: ParamProps) {
 /** A value that the console does not know is one of the choices, so that it stays. */
 const withUnknown = (options: readonly Option[], value: string): readonly Option[] =>
   options.some(([known]) => known === value) ? options : [...options, [value, value]];
+
+/** What every input of a form bears. */
+interface Shared {
+  id: string;
+  value: string;
+  onInput: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => void;
+}
+
+interface OptionsProps {
+  field: Extract<LeafSpec, { kind: 'one' | 'several' }>;
+  /** As in the draft: the chosen values, one per line. */
+  value: string;
+  onChange: (value: string) => void;
+  path: string;
+  error: string | undefined;
+}
+
+/** All options of a field: radio buttons, or checkboxes where several may be chosen. */
+function Options({ field: { kind, options, said }, value, onChange, path, error }: OptionsProps) {
+  const errorId = useId();
+  const [label, does] = said;
+  const chosen = value.split('\n');
+  const toggle = (one: string) =>
+    options.flatMap(([other]) => (chosen.includes(other) !== (other === one) ? [other] : [])).join('\n');
+  return (
+    <fieldset class="form-options" aria-describedby={error && errorId}>
+      <legend>{label}</legend>
+      {does && <p class="hint">{does}</p>}
+      {options.map(([one, said]) => (
+        <label key={one}>
+          <input
+            type={kind === 'one' ? 'radio' : 'checkbox'}
+            name={path}
+            data-path={path}
+            checked={chosen.includes(one)}
+            onChange={() => onChange(kind === 'one' ? one : toggle(one))}
+          />
+          {said}
+        </label>
+      ))}
+      {error && (
+        <p id={errorId} class="error">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+const BYTES = 32;
+
+/** As Standard Webhooks has it: `whsec_` and base64. */
+function newSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(BYTES));
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`;
+}
+
+/** A secret, shown only when someone wants to see it; a new one is drawn in the browser. */
+function SecretInput({ shared, onChange }: { shared: Shared; onChange: (value: string) => void }) {
+  const t = texts.value.form;
+  const [seen, setSeen] = useState(false);
+  const draw = () => {
+    onChange(newSecret());
+    setSeen(true);
+  };
+  return (
+    <div class="form-beside">
+      {seen ? <input {...shared} type="text" /> : <input {...shared} type="password" />}
+      <button type="button" aria-pressed={seen} onClick={() => setSeen(!seen)}>
+        {t.show}
+      </button>
+      <button type="button" onClick={draw}>
+        {t.newSecret}
+      </button>
+    </div>
+  );
+}

@@ -19,3 +19,6 @@ export function momentOf(text: string): string | null {
 
 /** `Europe/Berlin` */
 export const ownTimezone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Time zones to choose from, the browser's own first. */
+export const zones = (): string[] => [...new Set([ownTimezone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])];

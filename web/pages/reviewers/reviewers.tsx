@@ -1,8 +1,8 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { Action, DeleteButton } from '../../components/action.tsx';
+import { zones } from '../../components/form/moments.ts';
 import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
-import { zones } from '../../components/form/zones.ts';
 import { moment, number } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';

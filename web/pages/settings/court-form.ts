@@ -1,5 +1,5 @@
+import { zones } from '../../components/form/moments.ts';
 import { count, type FieldSpec, type Part, proposed, seconds } from '../../components/form/spec.ts';
-import { zones } from '../../components/form/zones.ts';
 import type { Texts } from '../../texts/en.ts';
 import { callbackFields } from './callback-form.ts';
 

@@ -9,8 +9,7 @@ import { Empty, Loaded, Page, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { taskPath, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { dayOf, keyOf, rangeOf, shifted, type View } from './days.ts';
-import { type Entry, loadOccurrences } from './occurrences.ts';
+import { dayOf, type Entry, keyOf, loadOccurrences, rangeOf, shifted, type View } from './occurrences.ts';
 import { Tabs } from './tabs.tsx';
 
 /** Seldom: each time it asks for the occurrences of all tasks. */

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api/client.ts';
+import { zones } from '../../components/form/moments.ts';
 import { count, type FieldSpec, type Part, seconds } from '../../components/form/spec.ts';
-import { zones } from '../../components/form/zones.ts';
 import type { Texts } from '../../texts/en.ts';
 import { callbackFields } from '../settings/callback-form.ts';
 

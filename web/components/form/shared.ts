@@ -1,6 +1,0 @@
-/** What every input of a form bears. */
-export interface Shared {
-  id: string;
-  value: string;
-  onInput: (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => void;
-}
