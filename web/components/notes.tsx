@@ -31,8 +31,7 @@ export interface Draft {
 
 /** Leaves a note on a ticket. @throws CallError */
 export async function addNote(id: string, text: string, reviewer: string | undefined): Promise<void> {
-  const body = { text, ...(reviewer !== undefined && { reviewer }) };
-  await data(api.POST('/v1/tickets/{id}/notes', { params: { path: { id } }, body }));
+  await data(api.POST('/v1/tickets/{id}/notes', { params: { path: { id } }, body: { text, reviewer } }));
 }
 
 /** What people have left on a ticket for those who see it next, and a field for one more. */

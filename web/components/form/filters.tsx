@@ -87,8 +87,7 @@ export const among = (name: string, label: string, options: readonly Option[]): 
 
 /** A text that may be left out. */
 export const word = (name: string, label: string, more: { hint?: string; suggestions?: string[] } = {}): LeafSpec => ({
-  ...{ kind: 'text', name, said: [label, more.hint ?? ''], empty: 'omit' },
-  ...(more.suggestions && { suggestions: more.suggestions }),
+  ...{ kind: 'text', name, said: [label, more.hint ?? ''], empty: 'omit', suggestions: more.suggestions },
 });
 
 const ofQuery = (fields: readonly LeafSpec[], query: Record<string, string | undefined>) =>

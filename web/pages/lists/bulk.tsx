@@ -161,10 +161,7 @@ async function justAfterNewest(queue: string): Promise<string> {
 async function sampleOf(queue: string, { state, createdBefore, priorityBelow }: BulkFilter): Promise<string[]> {
   const states = state ? [state] : OPEN_STATES;
   const pages = await Promise.all(
-    states.map((one) => {
-      const query = { queue, state: one, limit: LOOKED_AT, ...(createdBefore && { createdBefore }) };
-      return get('/v1/tickets', { query });
-    }),
+    states.map((state) => get('/v1/tickets', { query: { queue, state, limit: LOOKED_AT, createdBefore } })),
   );
   const fits = (priority: number) => priorityBelow === undefined || priority < priorityBelow;
   const hit = pages.flatMap(({ items }) => items).filter(({ priority }) => fits(priority));

@@ -146,10 +146,7 @@ async function findId(id: string): Promise<Hits> {
 
 /** The API lists items of all kinds also to those who may not read each. */
 async function itemsLike(id: string) {
-  const read = (kind?: ItemListKind) => {
-    const query = { id, limit: MOST, ...(kind && { kind }) };
-    return get('/v1/items', { query });
-  };
+  const read = (kind?: ItemListKind) => get('/v1/items', { query: { id, limit: MOST, kind } });
   const readable = ITEM_KINDS.filter((kind) => mayAct(...READERS[kind === 'task' ? 'occurrence' : kind]));
   const pages = await Promise.all(readable.length === ITEM_KINDS.length ? [read()] : readable.map(read));
   return { items: pages.flatMap(({ items }) => items), more: pages.some(({ nextCursor }) => nextCursor !== null) };

@@ -72,7 +72,7 @@ function Shown({ wanted, asked }: { wanted: Wanted; asked: number }) {
   const { kind, queue, range } = wanted;
   const figures = useResource(
     (signal) => {
-      const query = { kind, ...timeOf(range, serverNow()), ...(queue && { queue }) };
+      const query = { kind, ...timeOf(range, serverNow()), queue: queue || undefined };
       return get('/v1/figures', { query }, signal);
     },
     [asked],
