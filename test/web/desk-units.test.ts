@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { hostsIn, isAllowed } from '../../web/components/body/allowed.ts';
+import { hostsIn, isAllowed } from '../../web/components/body/hosts.ts';
 import { cutter, mediaOf, segmentsOf } from '../../web/components/body/text.ts';
 import { AT_REST, framedBy, playedBy } from '../../web/components/body/viewing.ts';
 import { type Draft, emptyDraft, read } from '../../web/components/form/draft.ts';
 import { toneOf } from '../../web/components/tones.ts';
-import { formOf, verdictOf } from '../../web/pages/desk/schema.ts';
-import { wordsOf } from '../../web/pages/desk/words.ts';
+import { formOf, verdictOf, wordsOf } from '../../web/pages/desk/schema.ts';
 import { sidesOf } from '../../web/pages/jury/sides.ts';
 import { en } from '../../web/texts/en.ts';
 
