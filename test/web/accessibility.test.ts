@@ -122,7 +122,7 @@ function pagesFor(t: typeof en, name: string): Shown[] {
       (page) => sees(page, items.events.claimed ?? '', 'ben'),
       opens(label, title),
     ),
-    at(`/queues/ticket/${list}`, `${lists.queueOf.ticket} ${list}`)(
+    at(`/queues/ticket/${list}`, `${numbers.queueOf.ticket} ${list}`)(
       (page) => row(page, list),
       opens(lists.bulk.label, lists.bulk.title(list)),
       (page) => press(dialog(page), lists.bulk.preview),

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-export const THEMES = ['system', 'light', 'dark'] as const;
+const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
 const STORED = 'docket.theme';
