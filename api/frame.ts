@@ -9,6 +9,9 @@ import { isForeign, isLoopbackName } from './origins.ts';
 /** The result of a call: a value, which is sent as JSON, or a response. */
 export type Outcome = { status: number; body: unknown } | Response;
 
+/** Headers of an answer by name. */
+type Head = Record<string, string>;
+
 /** Restricts the callers of a server that requires no key. */
 export interface Guard {
   /** Accepts calls to a loopback host name only. */
@@ -27,7 +30,7 @@ export interface Route {
   /** Answered however many calls there are, and not counted as one. */
   probe?: boolean;
   /** `headers` are those of the answer, also of a problem. */
-  work(c: ApiContext, headers: Record<string, string>): Promise<Outcome> | Outcome;
+  work(c: ApiContext, headers: Head): Promise<Outcome> | Outcome;
   /** Replaces the answer as problem+json. */
   problemAnswer?(problem: Problem): { status: number; body: object };
 }
@@ -42,7 +45,7 @@ const REQUEST_ID = /^[\w.-]{1,100}$/;
  */
 export async function framing(api: Api, guard: Guard) {
   // includes names whose values differ: V8 adds a name to a copy ten times slower than it copies all of them
-  const always: Record<string, string> = { ...(await securityHeaders()), 'cache-control': 'no-store', ...PER_ANSWER };
+  const always: Head = { ...(await securityHeaders()), 'cache-control': 'no-store', ...PER_ANSWER };
   const { tracing } = api.ctx;
   return (route: Route) => {
     const handle = async (c: ApiContext) => {
@@ -72,19 +75,13 @@ function involved(c: ApiContext) {
 }
 
 /** Hono's security headers, read once because they are the same for each answer. */
-async function securityHeaders(): Promise<Record<string, string>> {
+async function securityHeaders(): Promise<Head> {
   const app = new Hono().use(secureHeaders({ crossOriginResourcePolicy: 'same-origin' }));
   app.get('/', (c) => c.body(null));
   return Object.fromEntries((await app.request('/')).headers);
 }
 
-async function answerOf(
-  api: Api,
-  guard: Guard,
-  c: ApiContext,
-  route: Route,
-  headers: Record<string, string>,
-): Promise<Response> {
+async function answerOf(api: Api, guard: Guard, c: ApiContext, route: Route, headers: Head): Promise<Response> {
   const { load } = api.ctx;
   if (!route.probe) load.enter();
   try {
@@ -102,13 +99,7 @@ async function answerOf(
   }
 }
 
-function errorResponse(
-  api: Api,
-  c: ApiContext,
-  { problemAnswer }: Route,
-  headers: Record<string, string>,
-  error: unknown,
-): Response {
+function errorResponse(api: Api, c: ApiContext, { problemAnswer }: Route, headers: Head, error: unknown): Response {
   const requestId = headers['x-request-id'] ?? '';
   const problem = reported(api, requestId, c.req.path, error);
   const { status } = problem;
@@ -132,7 +123,7 @@ export function reported(api: Api, requestId: string, path: string, error: unkno
 function json(
   status: number,
   body: unknown,
-  headers: Record<string, string>,
+  headers: Head,
   { type = 'application/json', hold }: { type?: string; hold?(text: string): void } = {},
 ): Response {
   if (status === 204) {

@@ -14,7 +14,7 @@ import { Transfers } from '../api/transfers.ts';
 import type { Config } from '../runtime/config.ts';
 import { databaseFailure, needFolder } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
-import { createRuntime, type Runtime } from '../runtime/runtime.ts';
+import { createRuntime } from '../runtime/runtime.ts';
 import { startTracing } from '../runtime/tracing.ts';
 import { createContext, stopServices } from '../services/services.ts';
 import type { Context } from '../services/shared/context.ts';
@@ -40,20 +40,7 @@ interface CoreOptions {
 }
 
 /** A process without the ports on which it listens. */
-export interface Core {
-  /** Its name among all processes, a new one at each start. */
-  node: string;
-  runtime: Runtime;
-  ctx: Context;
-  /** Answers calls; null for a worker. */
-  api: Api | null;
-  /** Runs workflows and activities until it is stopped. */
-  startWorker(): Promise<{ stop(): Promise<void> }>;
-  /** Answers long polls and streams at once, so that connections can be closed. */
-  endCalls(): void;
-  /** After the worker and all listeners. */
-  stop(): Promise<void>;
-}
+export type Core = Awaited<ReturnType<typeof startCore>>;
 
 /** Lines are written in groups: a write for each costs a call a tenth of its CPU. An exit writes the rest. */
 const LOG = { minLength: 8_192, periodicFlush: 50 };
@@ -65,7 +52,7 @@ export const createLog = (config: Config, role: Role) =>
 const RECONNECT = { 'grpc.max_reconnect_backoff_ms': 5_000 };
 
 /** @throws Error with a message for the terminal where PostgreSQL cannot be reached */
-export async function startCore({ role, config, stores, log, url }: CoreOptions): Promise<Core> {
+export async function startCore({ role, config, stores, log, url }: CoreOptions) {
   // otherwise the first clearing would fail
   if (role !== 'api' && config.archive !== undefined) needFolder(config.archive, 'DOCKET_ARCHIVE');
   const temporal = temporalOptions(config, stores.temporalAddress);
@@ -92,13 +79,19 @@ export async function startCore({ role, config, stores, log, url }: CoreOptions)
     throw databaseFailure(error, { url: stores.databaseUrl, setting: 'DATABASE_URL' });
   });
   return {
-    ...{ node, runtime, ctx },
+    /** Its name among all processes, a new one at each start. */
+    node,
+    ...{ runtime, ctx },
+    /** Answers calls; null for a worker. */
     api: role === 'worker' ? null : apiOf(ctx, config, stores, temporal.namespace),
+    /** Runs workflows and activities until it is stopped. */
     startWorker: () => workerOf(ctx, config, temporal),
+    /** Answers long polls and streams at once, so that connections can be closed. */
     endCalls() {
       runtime.waiters.close();
       for (const stream of [...openStreams]) stream.close();
     },
+    /** After the worker and all listeners. */
     async stop() {
       await stopServices(ctx);
       await close();

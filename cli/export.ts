@@ -67,7 +67,7 @@ function targetOf(options: Options, signal: AbortSignal, retries: Retries): () =
   if (to === 'elasticsearch') {
     const url = address('--url', options.url, HTTP);
     const index = name('--index', options.index ?? 'docket-events', /^[a-z0-9][a-z0-9._-]*$/);
-    return () => openElasticsearch({ url, index, signal, retries });
+    return () => openElasticsearch(url, index, signal, retries);
   }
   if (to === 'kafka') {
     const url = address('--url', options.url, ['kafka:']);

@@ -4,17 +4,7 @@ import type { Api } from '../api.ts';
 import { type Connection, serveConnection } from './connection.ts';
 import { Listener } from './listener.ts';
 
-export interface Beanstalkd {
-  /** `host:port` where clients reach it. */
-  readonly address: string;
-  readonly port: number;
-  /** Serves clients from now on, also those that connected earlier. */
-  open(api: Api): Promise<void>;
-  /** Accepts no more jobs, as beanstalkd does after SIGUSR1, until a restart. */
-  drain(): void;
-  /** Disconnects all clients; resolves when the jobs that they had reserved are ready again. */
-  stop(): Promise<void>;
-}
+export type Beanstalkd = Awaited<ReturnType<typeof listenBeanstalkd>>;
 
 /**
  * Binds the port of beanstalkd's protocol (S3.8). The protocol has no authentication: every client that
@@ -22,7 +12,7 @@ export interface Beanstalkd {
  * @param where port 0: any free one
  * @throws Error with a message for the terminal when nothing can listen there
  */
-export async function listenBeanstalkd(where: ListenAddress): Promise<Beanstalkd> {
+export async function listenBeanstalkd(where: ListenAddress) {
   const connections = new Set<Connection>();
   const early = new Set<Socket>();
   let listener: Listener | undefined;
@@ -43,16 +33,20 @@ export async function listenBeanstalkd(where: ListenAddress): Promise<Beanstalkd
   const bound = await listen(server, where);
   return {
     port: bound,
+    /** `host:port` where clients reach it. */
     address: hostAndPort(where.host, bound),
-    async open(api) {
+    /** Serves clients from now on, also those that connected earlier. */
+    async open(api: Api) {
       const opened = await Listener.open(api);
       listener = opened;
       for (const socket of early) serve(opened, socket);
       early.clear();
     },
+    /** Accepts no more jobs, as beanstalkd does after SIGUSR1, until a restart. */
     drain() {
       if (listener) listener.draining = true;
     },
+    /** Disconnects all clients; resolves when the jobs that they had reserved are ready again. */
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       listener?.stop();

@@ -60,13 +60,7 @@ const writing = (stream: EventStream) => ({
 const allowed = (api: Api, caller: Caller) => () => api.auth.isLive(caller).catch(() => true);
 
 /** A queue's events for supervisors and idle reviewers. Reviewers see only their own leases in it. */
-function queueStream(
-  api: Api,
-  caller: Caller,
-  queue: string,
-  lastSeen: number | undefined,
-  signal: Gone,
-): Promise<Response> {
+function queueStream(api: Api, caller: Caller, queue: string, lastSeen: number | undefined, signal: Gone) {
   return eventStream(signal, allowed(api, caller), async (stream) => {
     const watchAll = caller.role !== 'reviewer';
     const wanted = (n: Notice) => n.kind === 'ticket' && n.queue === queue && (watchAll || n.person === caller.subject);

@@ -26,14 +26,6 @@ const EVENTS = {
 };
 const POSITION = { mappings: { properties: { seq: { type: 'long' }, id: { type: 'keyword' } } } };
 
-interface Options {
-  /** May hold a user and a password. */
-  url: string;
-  index: string;
-  signal: AbortSignal;
-  retries: Retries;
-}
-
 interface BulkItem {
   index: { _id: string; status: number; error?: { type: string; reason: string } };
 }
@@ -50,9 +42,15 @@ type Send = (method: string, path: string, sent?: object | string, expected?: nu
 /**
  * Indexes events under their ids, and after them their position in an index of its own. Makes both indices where
  * they are missing.
+ * @param url may hold a user and a password
  * @throws Transient when the server cannot be reached; Error when it refuses
  */
-export async function openElasticsearch({ url, index, signal, retries }: Options): Promise<Target> {
+export async function openElasticsearch(
+  url: string,
+  index: string,
+  signal: AbortSignal,
+  retries: Retries,
+): Promise<Target> {
   const send = sender(url, signal);
   const position = `${index}-position/_doc/position`;
   await ensureIndex(send, index, EVENTS);

@@ -23,23 +23,14 @@ interface ServerCommand {
   env?: NodeJS.ProcessEnv;
 }
 
-export interface RunningChild {
-  /** Of the server, not of its watchdog. */
-  pid: number;
-  /** Resolves with the reason when it has ended: a signal's name or `exit code 1`. */
-  ended: Promise<string>;
-  /** The last lines it printed once it has ended; undefined before. */
-  failure(): string | undefined;
-  /** Resolves when it has ended. */
-  stop(): Promise<void>;
-}
+export type RunningChild = Awaited<ReturnType<typeof spawnServer>>;
 
 /**
  * Starts a server under a watchdog, which ends it when this process ends, however that happens. Both are in
  * a process group of their own, so that Ctrl-C reaches the server through this process and in its order.
  * @throws Error when the command cannot be run
  */
-export async function spawnServer({ env, ...server }: ServerCommand): Promise<RunningChild> {
+export async function spawnServer({ env, ...server }: ServerCommand) {
   const watchdog = spawn(process.execPath, [WATCHDOG, JSON.stringify(server)], {
     env: env ?? process.env,
     detached: true,
@@ -83,9 +74,13 @@ export async function spawnServer({ env, ...server }: ServerCommand): Promise<Ru
     ended.then(failed);
   });
   return {
+    /** Of the server, not of its watchdog. */
     pid,
+    /** Resolves with the reason when it has ended: a signal's name or `exit code 1`. */
     ended,
+    /** The last lines it printed once it has ended; undefined before. */
     failure: () => (over ? lines.join('\n') || why : undefined),
+    /** Resolves when it has ended. */
     async stop() {
       if (watchdog.connected) watchdog.disconnect();
       await ended;
