@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../runtime/config.ts';
 import { migrate, SchemaAheadError } from '../runtime/database.ts';
 import { databaseFailure, needFolder } from '../runtime/failures.ts';
-import { listenAddresses, type RunningProcess, startProcess } from './process.ts';
+import { listenAddresses, startProcess } from './process.ts';
 import { commandLine, isAlive } from './servers/children.ts';
 import { lastingPort, needFree } from './servers/ports.ts';
 import { startPostgres } from './servers/postgres.ts';
@@ -13,12 +13,6 @@ import { startTemporal } from './servers/temporal.ts';
 import { findTemporalCli } from './servers/temporal-cli.ts';
 import { leaveAddress } from './temporal.ts';
 
-interface RunningSystem extends RunningProcess {
-  databaseUrl: string;
-  temporalAddress: string;
-  temporalUiUrl: string | null;
-}
-
 /**
  * Runs everything on one machine: PostgreSQL and Temporal (unless settings name other servers), the migrations, worker
  * and API. Servers that end by themselves are started again, on the same ports and data. Ends its parts in the reverse
@@ -26,11 +20,7 @@ interface RunningSystem extends RunningProcess {
  * @param signal ends the start
  * @throws Error with a message for the terminal; nothing is left running then
  */
-export async function startSystem(
-  config: Config,
-  say: (line: string) => void,
-  signal: AbortSignal,
-): Promise<RunningSystem> {
+export async function startSystem(config: Config, say: (line: string) => void, signal: AbortSignal) {
   const started: Stoppable[] = [lock(config.dataDir)];
   const stop = async () => {
     for (const part of started.reverse().splice(0)) await part.stop();

@@ -18,21 +18,21 @@ import { Session } from './session.ts';
 
 const KEEP_ALIVE_MS = 60_000;
 
-export interface Connection {
-  /** Ends it like a client that hangs up. */
-  hangUp(): void;
-  /** Resolves when everything that it had reserved is free again. */
-  readonly closed: Promise<void>;
-}
+export type Connection = ReturnType<typeof serveConnection>;
 
 /** Serves one client: one command after the other, or a run of pipelined commands of one name. */
-export function serveConnection(listener: Listener, socket: Socket): Connection {
+export function serveConnection(listener: Listener, socket: Socket) {
   socket.setNoDelay(true);
   socket.setKeepAlive(true, KEEP_ALIVE_MS);
   // `close` follows every error
   socket.on('error', () => {});
   const closed = serve(listener, socket).finally(() => socket.destroySoon());
-  return { hangUp: () => void socket.destroy(), closed };
+  return {
+    /** Ends it like a client that hangs up. */
+    hangUp: () => void socket.destroy(),
+    /** Resolves when everything that it had reserved is free again. */
+    closed,
+  };
 }
 
 async function serve(listener: Listener, socket: Socket): Promise<void> {

@@ -64,17 +64,14 @@ export function asJson(text: string): unknown {
 const FIRST_MS = 100;
 const LONGEST_MS = 10_000;
 
-export interface Retries {
-  /** Waits before another try. @throws Error after the last try, or when the signal fires */
-  wait(why: string): Promise<void>;
-  succeeded(): void;
-}
+export type Retries = ReturnType<typeof retrying>;
 
 /** Pauses between tries that grow until one succeeds, and an error after `tries` failures in a row. */
-export function retrying(tries: number, signal: AbortSignal, say: (line: string) => void): Retries {
+export function retrying(tries: number, signal: AbortSignal, say: (line: string) => void) {
   let failed = 0;
   return {
-    async wait(why) {
+    /** Waits before another try. @throws Error after the last try, or when the signal fires */
+    async wait(why: string) {
       if (++failed >= tries) throw new Error(`${why} (after ${failed} tries)`);
       if (failed === 1) say(`${why}; trying again`);
       const ms = Math.min(LONGEST_MS, FIRST_MS * 2 ** (failed - 1));

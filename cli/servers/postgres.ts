@@ -4,13 +4,11 @@ import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import pg from 'pg';
-import { endLeftover, type RunningChild, runToEnd, spawnServer, untilReady } from './children.ts';
+import { endLeftover, runToEnd, spawnServer, untilReady } from './children.ts';
 import { lastingPort } from './ports.ts';
 import { readableProgram, type ServerUser, serverUser } from './server-user.ts';
 
-export interface RunningServer extends RunningChild {
-  url: string;
-}
+export type RunningServer = Awaited<ReturnType<typeof startPostgres>>;
 
 interface Options {
   /** As `-c` takes them. */
@@ -32,7 +30,7 @@ interface Options {
  * server from an exit hook of its own: on SIGTERM the database would be gone before its clients are.
  * @throws with a message for the terminal when this machine has no such binaries or they don't start
  */
-export async function startPostgres(dir: string, o: Options = {}): Promise<RunningServer> {
+export async function startPostgres(dir: string, o: Options = {}) {
   const data = resolve(dir);
   const owner = serverUser();
   const bin = await binaries(owner, o.say);

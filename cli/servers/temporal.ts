@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { NEXUS_TASK_QUEUE, QUEUE_ATTRIBUTE } from '../../runtime/followers/publisher.ts';
-import { endLeftover, type RunningChild, spawnServer, untilReady } from './children.ts';
+import { endLeftover, spawnServer, untilReady } from './children.ts';
 import { lastingPort, needFree } from './ports.ts';
 
 const HOST = '127.0.0.1';
@@ -11,12 +11,7 @@ const ASKED_EVERY_MS = 10_000;
 /** 255 characters, the longest id, of four bytes each. */
 const MAX_ID_BYTES = 1020;
 
-export interface TemporalServer extends RunningChild {
-  address: string;
-  uiUrl: string;
-  /** Whether workflows can call Docket by Nexus: older versions have none, or have it switched off. */
-  nexus: boolean;
-}
+export type TemporalServer = Awaited<ReturnType<typeof startTemporal>>;
 
 /**
  * For Nexus operations. With the new matcher a call fails for good while no worker polls, unless that counts as none for
@@ -45,9 +40,10 @@ interface Options {
 /**
  * Runs Temporal's development server on a SQLite file in `dir`, with the durability of a real one
  * (WAL, synchronous). It keeps its workflows over a restart.
+ * @returns `nexus`: whether workflows can call Docket by Nexus; older versions have none, or have it switched off
  * @throws with a message for the terminal when a port is taken or the server doesn't come up
  */
-export async function startTemporal(o: Options): Promise<TemporalServer> {
+export async function startTemporal(o: Options) {
   const dir = resolve(o.dir);
   mkdirSync(dir, { recursive: true });
   const file = join(dir, 'temporal.db');
