@@ -27,29 +27,6 @@ export interface RuntimeOptions extends Omit<FollowerOptions, 'db' | 'callers'> 
   tracing: Tracing | undefined;
 }
 
-interface Listeners {
-  waiters: Waiters;
-  load: Load;
-  notices: Notices;
-  feed: Feed;
-  follower: Follower | undefined;
-  waker: ReturnType<typeof createWaker> | undefined;
-  arm(ms: number): void;
-}
-
-/** What a process does at the hints of others. */
-const hearing =
-  ({ waiters, load, notices, feed, follower, waker, arm }: Listeners) =>
-  (hint: Hint): void => {
-    for (const [key, n] of Object.entries(hint.ready ?? {})) waiters.ready(key, n);
-    if (hint.dueInMs !== undefined) arm(hint.dueInMs);
-    if (hint.notices) notices.look();
-    if (hint.slowdown !== undefined) load.hear(hint.slowdown);
-    if (hint.follow) follower?.look(hint.follow === 'now');
-    if (hint.waits) waker?.look();
-    feed.look();
-  };
-
 const ALL = 100_000;
 const SLOW_POLL_MS = 5_000;
 
@@ -71,10 +48,16 @@ export function createRuntime(o: RuntimeOptions) {
   const follower = o.role === 'api' ? undefined : new Follower({ ...o, db, callers: load });
   const waker = o.role === 'api' ? undefined : createWaker(db, client, log);
   const pacemaker = createPacemaker(db, log);
-  const arm = (ms: number) => {
-    if (o.pacemaker) pacemaker.arm(ms);
+  const arm = o.pacemaker ? pacemaker.arm : () => {};
+  const onHint = (hint: Hint) => {
+    for (const [key, n] of Object.entries(hint.ready ?? {})) waiters.ready(key, n);
+    if (hint.dueInMs !== undefined) arm(hint.dueInMs);
+    if (hint.notices) notices.look();
+    if (hint.slowdown !== undefined) load.hear(hint.slowdown);
+    if (hint.follow) follower?.look(hint.follow === 'now');
+    if (hint.waits) waker?.look();
+    feed.look();
   };
-  const onHint = hearing({ waiters, load, notices, feed, follower, waker, arm });
   const publish = (payload: string) => db.run('notify', { payload });
   const bus = new Bus({ url: o.databaseUrl, node, log, onHint, onGap: () => waiters.poll(), publish });
   const follow = (urgent: boolean) => follower?.look(urgent);
@@ -110,8 +93,7 @@ export function createRuntime(o: RuntimeOptions) {
     },
     async stop() {
       clearInterval(slowPoll);
-      notices.stop();
-      feed.stop();
+      for (const part of [notices, feed]) part.stop();
       await Promise.all([pacemaker.stop(), waker?.stop()]);
       await follower?.stop();
       await maintenance.stop();
