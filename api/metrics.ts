@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { DELIVERED_KINDS } from '../contract/kinds.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import type { RowOf } from '../db/pool.ts';
+import { FINAL_STATES, OPEN_STATES } from '../domain/items.ts';
 import { transitionsOf } from '../domain/lifecycle.ts';
 import { MOST_NAMES, OTHERS } from '../runtime/metrics.ts';
 import { violations } from '../services/doctor/invariants.ts';
@@ -188,16 +189,13 @@ interface Family {
   lines(row: Row): [labels: string, value: number][];
 }
 
-const OPEN = ['delayed', 'ready', 'held', 'buried'] as const;
-const ENDED = ['settled', 'invalidated', 'expired', 'dead'] as const;
-
 /** Whether items of a kind can be in a state; other states have no lines. */
 const isKnown = (kind: Kind, state: string) => transitionsOf(kind).some(({ to }) => to === state);
 const KNOWN = new Map((['ticket', 'job', 'case', 'task', 'rotation'] as const).map((kind) => [kind, statesOf(kind)]));
 
 function statesOf(kind: Kind) {
   const among = <S extends string>(states: readonly S[]) => states.filter((state) => isKnown(kind, state));
-  return { open: among(OPEN), ended: among(ENDED) };
+  return { open: among(OPEN_STATES), ended: among(FINAL_STATES) };
 }
 
 /** Metrics of queues, topics, courts and groups. All API processes show the same: take the maximum over them. */
@@ -241,7 +239,7 @@ const FAMILIES: readonly Family[] = [
 ];
 
 const isNothing = (row: Row) =>
-  [...OPEN, ...ENDED, 'added' as const, 'lapsed' as const].every((what) => row[what] === 0);
+  [...OPEN_STATES, ...FINAL_STATES, 'added' as const, 'lapsed' as const].every((what) => row[what] === 0);
 const escaped = (value: string) => value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 
 /** Rows that are written before the event loop may handle calls. */

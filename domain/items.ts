@@ -2,21 +2,14 @@ import type { CoreState, EventLine, Kind, Snapshot } from '../contract/snapshot.
 import { wordIn } from './kind.ts';
 import { type Kinds, kindOf } from './kinds.ts';
 
+export const OPEN_STATES = ['delayed', 'ready', 'held', 'buried'] as const;
 /** An item never leaves a final state. */
-const FINAL: Record<CoreState, boolean> = {
-  delayed: false,
-  ready: false,
-  held: false,
-  buried: false,
-  settled: true,
-  invalidated: true,
-  expired: true,
-  dead: true,
-};
+export const FINAL_STATES = ['settled', 'invalidated', 'expired', 'dead'] as const;
+const FINAL: ReadonlySet<CoreState> = new Set(FINAL_STATES);
 
 const KEPT_EVENTS = 20;
 
-export const isFinal = (state: CoreState) => FINAL[state];
+export const isFinal = (state: CoreState) => FINAL.has(state);
 
 type WordOf<K extends Kind> = Kinds[K]['words'][keyof Kinds[K]['words']];
 
@@ -28,7 +21,7 @@ export const stateWord = <K extends Kind>(kind: K, state: CoreState) => wordIn(k
 
 /** The state of the core that a kind's word stands for, or undefined. */
 export function coreState(kind: Kind, word: string): CoreState | undefined {
-  return (Object.keys(FINAL) as CoreState[]).find((state) => kindOf(kind).words[state] === word);
+  return [...OPEN_STATES, ...FINAL_STATES].find((state) => kindOf(kind).words[state] === word);
 }
 
 /**

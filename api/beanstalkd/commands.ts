@@ -56,7 +56,7 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
   async use(session, { tube }) {
     const before = session.using;
     session.using = await session.listener.tubes.hold(tube, 'using');
-    session.listener.tubes.drop(before, 'using');
+    before.using--;
     return `USING ${tube}\r\n`;
   },
 
@@ -87,7 +87,7 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
       const last = session.watching.at(-1);
       if (last && last !== ignored) left[at] = last;
       session.watching = left;
-      session.listener.tubes.drop(ignored, 'watching');
+      ignored.watching--;
     }
     return `WATCHING ${session.watching.length}\r\n`;
   },

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { OPEN_STATES } from '../../domain/items.ts';
 import * as topics from '../../services/jobs/topics.ts';
 import { counts } from '../../services/jobs/topics.ts';
 import type { Context } from '../../services/shared/context.ts';
@@ -84,8 +85,6 @@ export interface Tube {
 /** Tubes whose counts are kept at least, used or not. */
 const MOST_IDLE = 10_000;
 
-const OPEN_STATES = ['ready', 'delayed', 'held', 'buried'];
-
 const newTube = (name: string): Tube => ({ name, using: 0, watching: 0, waiting: 0, puts: 0, deletes: 0, pauses: 0 });
 
 /**
@@ -115,10 +114,6 @@ export class Tubes {
     const tube = this.counted(name);
     tube[as]++;
     return tube;
-  }
-
-  drop(tube: Tube, as: 'using' | 'watching'): void {
-    tube[as]--;
   }
 
   /** The counts of a tube, made if there are none. */

@@ -21,17 +21,11 @@ class Reservations {
     this.#held.set(item.seq, { id: item.id, token: item.lease_id ?? '', endsAtMs: performance.now() + leftMs });
   }
 
-  get(number: number): Reservation | undefined {
-    return this.#held.get(number);
-  }
+  get = (number: number): Reservation | undefined => this.#held.get(number);
 
-  remove(number: number): void {
-    this.#held.delete(number);
-  }
+  remove = (number: number): boolean => this.#held.delete(number);
 
-  all(): Reservation[] {
-    return [...this.#held.values()].map(({ id, token }) => ({ id, token }));
-  }
+  all = (): Reservation[] => [...this.#held.values()];
 
   /** Milliseconds until a reserve has to answer DEADLINE_SOON; 0: now. */
   soonMs(): number {
@@ -116,8 +110,8 @@ export class Session {
       const { log } = this.listener.api.ctx;
       log.warn({ err: (error as Error).message }, 'reservations of a closed connection end with their TTR');
     }
-    this.listener.tubes.drop(this.using, 'using');
-    for (const tube of this.watching) this.listener.tubes.drop(tube, 'watching');
+    this.using.using--;
+    for (const tube of this.watching) tube.watching--;
     for (const role of this.#roles) this.listener[role]--;
     this.listener.connections--;
   }

@@ -1,6 +1,7 @@
 import * as contract from '../../contract/figures.ts';
 import { SuggestionFigures, SuggestionFilter } from '../../contract/suggestions.ts';
 import type { RowOf } from '../../db/pool.ts';
+import { FINAL_STATES, OPEN_STATES } from '../../domain/items.ts';
 import { queueOfExecutor } from '../../domain/tasks.ts';
 import * as samples from '../../services/figures/samples.ts';
 import * as queues from '../../services/items/queues.ts';
@@ -17,8 +18,6 @@ type Count = Exclude<keyof Sample, 'since' | 'until' | 'step' | 'n' | 'known'>;
 /** A sum of counts: 0 for a queue without a sample, null for the time before sampling began. */
 const count = (sample: Sample, ...fields: Count[]): number | null =>
   sample.known ? fields.reduce((sum, field) => sum + (sample[field] ?? 0), 0) : null;
-
-const ALL = ['delayed', 'ready', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead'] as const;
 
 /** The increase in each step. */
 function perStep(samples: Sample[], ...fields: Count[]): (number | null)[] {
@@ -56,14 +55,10 @@ export const figuresEndpoint = endpoint('getFigures', 'GET /v1/figures', {
         ...{ delayed: levels('delayed'), waiting: levels('ready'), held: levels('held'), buried: levels('buried') },
         oldestWaitingSeconds: found.slice(1).map((s) => s.oldest_seconds && Math.round(s.oldest_seconds)),
         failedDeliveries: levels('failed'),
-        added: rates(...ALL),
+        added: rates(...OPEN_STATES, ...FINAL_STATES),
         handedOut: hasOneHolder ? rates('granted') : unknown,
-        ...{
-          settled: rates('settled'),
-          invalidated: rates('invalidated'),
-          expired: rates('expired'),
-          dead: rates('dead'),
-        },
+        ...{ settled: rates('settled'), invalidated: rates('invalidated') },
+        ...{ expired: rates('expired'), dead: rates('dead') },
         leaseExpiries: hasOneHolder ? rates('lease_expired') : unknown,
         votes: kind === 'case' ? rates('votes') : unknown,
         wasted: kind === 'case' ? rates('wasted') : unknown,
