@@ -12,7 +12,6 @@ import { isOwnPage, type Sent } from './origins.ts';
 export interface Caller {
   /** The key's id; `open` where no key is required. */
   id: string;
-  /** The key's name. */
   name: string | null;
   /** How events name this caller: a reviewer's subject, else the key's name. */
   actor: string;

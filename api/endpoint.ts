@@ -37,13 +37,11 @@ type Answer<A extends Answers> = { [S in keyof A]-?: { status: S; body: In<A[S]>
 
 interface Call<P, Q, B> {
   api: Api;
-  /** For the service functions that it calls. */
   ctx: Context;
   caller: Caller;
   params: P;
   query: Q;
   body: B;
-  /** Fires when the caller disconnects. */
   signal: Gone;
   /** Ends the connection, so that the caller does not take an incomplete answer for a whole one. */
   cut(): void;

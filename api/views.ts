@@ -56,7 +56,6 @@ export function page<T extends object, U>(
   return { items: items.map(view), nextCursor: more && last !== undefined ? String(position(last)) : null };
 }
 
-/** Answers with a page of these rows, as `page` makes it. */
 export const listed = async <T extends object, U>(
   rows: Promise<T[]>,
   limit: number,

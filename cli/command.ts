@@ -33,9 +33,7 @@ export interface Guide {
   summary: string;
   /** The lines of a paragraph are joined. */
   description: string;
-  /** Environment variables that it reads. */
   reads?: readonly Setting[];
-  /** Command lines, each with its effect. */
   examples: readonly (readonly [line: string, does: string])[];
 }
 

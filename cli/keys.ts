@@ -51,7 +51,6 @@ export async function createKey(config: Config, options: Options): Promise<void>
   });
 }
 
-/** Prints a line for each key, oldest first. */
 export async function listKeys(config: Config): Promise<void> {
   await withStore(config, async (db) => {
     for (const k of (await keys.list({ db }, null, MAX_LISTED)).reverse()) {

@@ -19,9 +19,7 @@ export interface RunningProcess extends Pick<Core, 'runtime' | 'ctx'> {
   url: string | null;
   /** The listener of beanstalkd's protocol; this one and the next two are null where they are switched off. */
   beanstalkd: Pick<Beanstalkd, 'address' | 'port' | 'drain'> | null;
-  /** The listener of the Go delay-queue's API. */
   delayQueue: Pick<Listening, 'address' | 'port'> | null;
-  /** The listener for /metrics alone. */
   metrics: Pick<Listening, 'address' | 'port'> | null;
   stop(): Promise<void>;
 }

@@ -46,7 +46,6 @@ export function startedTemporal({ temporalAddress, databaseUrl, dataDir }: Confi
   return readFileSync(file, 'utf8').trim() || undefined;
 }
 
-/** Whether Temporal answers that it does not have the namespace. */
 export const isWithoutNamespace = (error: unknown): boolean => NO_NAMESPACE.test((error as Error).message);
 
 /** Why Temporal cannot be used, in a line for the terminal that names the setting. */

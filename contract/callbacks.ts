@@ -42,10 +42,8 @@ export const ShownSigned = answer('ShownCallback', {
   secret: z.string().openapi({ description: '`whsec_hidden` for those who may not set it' }),
 });
 
-/** A callback in an answer. */
 export const ShownCallback = z.union([ShownSigned, ShownWorkflow]);
 
-/** Whether a callback's URL leads to a workflow. */
 export const isWorkflow = (url: string): boolean => url.slice(0, SCHEME.length).toLowerCase() === SCHEME;
 
 function urlOf({ namespace, workflowId, runId, signal }: WorkflowTarget): string {
@@ -53,7 +51,6 @@ function urlOf({ namespace, workflowId, runId, signal }: WorkflowTarget): string
   return `${SCHEME}${namespace}/${encodeURIComponent(workflowId)}/${encodeURIComponent(signal)}${run}`;
 }
 
-/** The workflow to which a callback's URL leads. */
 export function workflowOf(url: string): WorkflowTarget {
   const [path = '', run] = url.slice(SCHEME.length).split('?');
   const [namespace = '', workflowId = '', signal = ''] = path.split('/').map(decodeURIComponent);

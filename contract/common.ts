@@ -14,7 +14,6 @@ export const SMALL_BODY = 256 * 1024;
 /** In the view of an item. */
 export const Erased = z.boolean().optional().openapi({ description: 'Only true, where all of its content is gone' });
 
-/** The token of a lease. */
 export const Token = z.string().min(1).max(200);
 
 export const TEN_YEARS = 315_360_000;
@@ -136,8 +135,6 @@ export const either = <One extends string, Other extends string>(one: One, other
     { message: `give either ${one} or ${other}`, path: [one] as PropertyKey[] },
   ] as const;
 
-/** A JSON pointer. */
 export const Pointer = z.string().regex(/^(\/([^~/]|~[01])*)*$/, 'must be a JSON pointer');
 
-/** The answer to a deletion. */
 export const Deleted = z.object({ deleted: z.boolean() });

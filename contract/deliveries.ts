@@ -23,7 +23,6 @@ export const Delivery = answer('Delivery', {
 /** The kinds that `GET /v1/deliveries` accepts. */
 const DeliveryKind = z.enum(DELIVERED_KINDS);
 
-/** A delivery in the list of all items' deliveries. */
 export const ListedDelivery = answer('ListedDelivery', {
   ...Delivery.shape,
   kind: DeliveryKind,

@@ -46,7 +46,6 @@ export const Standing = z
   .object({ decision: Json, by: z.string(), at: z.string(), ticket: z.string(), automation: Automation })
   .openapi('Standing', { description: 'The decision that counts now, and the ticket in which it was made' });
 
-/** A share of decisions. */
 const Share = z.number().min(0).max(1);
 
 /** Of a queue: which of its decisions are looked at again. */

@@ -2,7 +2,6 @@ import type { ProblemCode } from './problems.ts';
 
 interface Help {
   meaning: string;
-  /** How the caller should react. */
   action: string;
   /** Members that only problems with this code have. */
   fields?: string;

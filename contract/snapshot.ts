@@ -51,7 +51,6 @@ export type Command = { /** What its workflow knew when the command came. */ ver
   | { type: 'refuse'; signal: string; reason: 'unknown_signal' | 'invalid_argument'; detail: string; by: string }
 );
 
-/** The argument of an item's workflow. */
 export interface ItemInput {
   id: string;
   /** The message with which it was started. */
@@ -68,7 +67,6 @@ interface StartedWith {
   graced: boolean;
 }
 
-/** The argument of a review's workflow. */
 export interface ReviewInput {
   id: string;
   /** Ends as soon as nothing is left to do, because others wait for the worker. */

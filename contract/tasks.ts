@@ -40,7 +40,6 @@ const summary = {
   size: z.number().int().openapi({ description: 'How many members it has' }),
   ...common.texts('createdAt', 'updatedAt'),
 };
-/** A group in a list. */
 export const GroupSummary = z.object(summary).openapi('GroupSummary');
 export const Group = common.answer('Group', { ...summary, members: z.array(z.string()) });
 

@@ -13,7 +13,6 @@ export const OTHERS = '(others)';
 /** Buckets in seconds: from a job that is popped at once to a ticket that waits overnight. */
 const HAND_OVER_BUCKETS = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3_600, 21_600, 86_400];
 
-/** An item at its hand-out. */
 interface HandOut {
   attempts: number;
   available_at: Date;

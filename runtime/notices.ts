@@ -13,7 +13,6 @@ const REMEMBERED_MS = 120_000;
 /** As many as `notices_after` gives at once. */
 const PAGE = 1_000;
 
-/** A reader of notices. */
 interface Following {
   /** The database's selection of missed notices. */
   of: NoticeFilter;

@@ -64,7 +64,6 @@ export class Secrets {
     return this.#keys.keys().next().value;
   }
 
-  /** Whether a key of that name is known. */
   has(name: string): boolean {
     return this.#keys.has(name);
   }

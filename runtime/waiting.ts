@@ -36,7 +36,6 @@ export interface Wait {
   keys: () => string[];
   /** 0: look once. */
   seconds: number;
-  /** Fires when the caller has gone. */
   signal: Gone;
   /** If this caller finds nothing, no other would: the wake-up is not passed on. */
   findsAll?: boolean;

@@ -20,7 +20,6 @@ const MARGIN_MS = 500;
 const STOP_MS = 10_000;
 const MAX_BACKOFF_SECONDS = 3_600;
 
-/** A topic with a target. */
 interface Topic {
   name: string;
   target: PushTarget;

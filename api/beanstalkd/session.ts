@@ -38,7 +38,6 @@ class Reservations {
   }
 }
 
-/** The state of one connection. */
 export class Session {
   readonly listener: Listener;
   readonly ctx: Context;

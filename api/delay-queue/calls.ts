@@ -17,7 +17,6 @@ const WAIT_SECONDS = 178;
 const MOST_TOPICS = 100;
 
 export interface DelayQueueCall extends Sender {
-  /** Fires when the caller disconnects. */
   signal: Gone;
 }
 

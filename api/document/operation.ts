@@ -109,7 +109,6 @@ const PROBLEM = { $ref: '#/components/schemas/Problem' };
 
 const BROKEN = { status: 400, errors: [{ path: '', message: 'is not valid JSON in UTF-8' }] };
 
-/** A problem as it is answered. */
 function problemOf(code: ProblemCode, status: number): Problem {
   if (status === BROKEN.status) return new Problem(code, 'the body is not valid JSON in UTF-8', BROKEN);
   const { detail, ...members } = PROBLEM_EXAMPLES[code];
@@ -165,7 +164,6 @@ export const SHARED_RESPONSES = Object.fromEntries(
 const sharedName = (status: number, codes: ProblemCode[]) =>
   Object.entries(SHARED).find(([, [of, ...its]]) => of === status && String(its) === String(codes))?.[0];
 
-/** The answers of an endpoint that are problems, by status. */
 function problemResponses(e: AnyEndpoint): Record<string, object> {
   const found: Record<string, object> = {};
   for (const [status, codes] of problemsOf(e)) {

@@ -19,7 +19,6 @@ type Count = Exclude<keyof Sample, 'since' | 'until' | 'step' | 'n' | 'known'>;
 const count = (sample: Sample, ...fields: Count[]): number | null =>
   sample.known ? fields.reduce((sum, field) => sum + (sample[field] ?? 0), 0) : null;
 
-/** The increase in each step. */
 function perStep(samples: Sample[], ...fields: Count[]): (number | null)[] {
   const totals = samples.map((sample) => count(sample, ...fields));
   return totals.slice(1).map((after, n) => {

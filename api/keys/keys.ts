@@ -7,7 +7,6 @@ import { answer, endpoint, ok } from '../endpoint.ts';
 import { listed, viewOf } from '../views.ts';
 
 const view = viewOf(Key);
-/** For administrators. */
 const shared = { tag: 'Keys', roles: [] as Role[], scope: 'unbound' } as const;
 
 export const addKeyEndpoint = endpoint('addKey', 'POST /v1/keys', {

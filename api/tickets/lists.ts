@@ -59,7 +59,6 @@ export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
 const text = (value: unknown): string =>
   typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
 
-/** The columns of the table. */
 const COLUMNS = [
   ...(['id', 'queue', 'state', 'priority', 'subject', 'category', 'createdAt', 'holder', 'decidedBy'] as const),
   ...(['decidedAt', 'decision', 'reason', 'automation', 'standing', 'standingBy', 'body'] as const),

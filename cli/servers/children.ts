@@ -80,7 +80,6 @@ export async function spawnServer({ env, ...server }: ServerCommand) {
     ended,
     /** The last lines it printed once it has ended; undefined before. */
     failure: () => (over ? lines.join('\n') || why : undefined),
-    /** Resolves when it has ended. */
     async stop() {
       if (watchdog.connected) watchdog.disconnect();
       await ended;

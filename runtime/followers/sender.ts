@@ -96,7 +96,6 @@ export class Sender {
     return [...this.#lanes.entries(), ...this.#sending.values(), ...this.#putOff];
   }
 
-  /** Forgets unsent entries. */
   clear(): void {
     this.#lanes.clear();
     this.#putOff.clear();
