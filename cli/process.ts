@@ -1,31 +1,23 @@
 import { Registry } from 'prom-client';
 import type { Api } from '../api/api.ts';
 import { createApp } from '../api/app.ts';
-import { type Beanstalkd, listenBeanstalkd } from '../api/beanstalkd/server.ts';
+import { listenBeanstalkd } from '../api/beanstalkd/server.ts';
 import type { Console } from '../api/console.ts';
 import { createDelayQueue } from '../api/delay-queue/app.ts';
-import { type Listening, listenHttp } from '../api/listening.ts';
+import { listenHttp } from '../api/listening.ts';
 import { reachTemporal } from '../api/system/health.ts';
 import { type Config, isLoopback } from '../runtime/config.ts';
 import type { ListenAddress } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { installRuntime, sdkMetrics } from '../worker/sdk.ts';
-import { type Core, createLog, type Role, type Stores, startCore } from './core.ts';
+import { createLog, type Role, type Stores, startCore } from './core.ts';
 import { freePort } from './servers/ports.ts';
 import { findSite } from './servers/site.ts';
 
-export interface RunningProcess extends Pick<Core, 'runtime' | 'ctx'> {
-  /** The URL of the API; null for a worker. */
-  url: string | null;
-  /** The listener of beanstalkd's protocol; this one and the next two are null where they are switched off. */
-  beanstalkd: Pick<Beanstalkd, 'address' | 'port' | 'drain'> | null;
-  delayQueue: Pick<Listening, 'address' | 'port'> | null;
-  metrics: Pick<Listening, 'address' | 'port'> | null;
-  stop(): Promise<void>;
-}
+export type RunningProcess = Awaited<ReturnType<typeof startProcess>>;
 
 /** Runs the API, the worker, or both, on stores that run already. */
-export async function startProcess(role: Role, config: Config, stores: Stores): Promise<RunningProcess> {
+export async function startProcess(role: Role, config: Config, stores: Stores) {
   const log = createLog(config, role);
   const addresses = listenAddresses(config);
   const metrics = addresses.metrics ? await bindMetrics(addresses.metrics) : null;
@@ -46,7 +38,9 @@ export async function startProcess(role: Role, config: Config, stores: Stores): 
   const also = { beanstalkd: beanstalkd?.address, delayQueue: delayQueue?.address, metrics: metrics?.address };
   log.info({ node, url, ...also }, 'started');
   return {
+    /** Of the API; null for a worker. */
     url,
+    // null where they are switched off
     ...{ beanstalkd, delayQueue, metrics },
     runtime,
     ctx,

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Callback } from './callbacks.ts';
 import * as common from './common.ts';
+import { answer, Json, request, Token } from './common.ts';
 import { Look, Of, Standing } from './looks.ts';
 import { AnyId, AnyName, Id, Name, Subject } from './names.ts';
 import { Category } from './reviewers.ts';
@@ -256,3 +257,7 @@ export const TicketWorkflow = common.answer('TicketWorkflow', {
     .nullable(),
   uiUrl: z.string().nullable(),
 });
+
+export const PutDraft = request('PutDraft', { token: Token, draft: Json });
+export const DraftFilter = z.object({ reviewer: AnyName.optional() });
+export const Draft = answer('Draft', { draft: Json, at: z.string() });

@@ -4,8 +4,6 @@ import type { Api } from '../api.ts';
 import { type Connection, serveConnection } from './connection.ts';
 import { Listener } from './listener.ts';
 
-export type Beanstalkd = Awaited<ReturnType<typeof listenBeanstalkd>>;
-
 /**
  * Binds the port of beanstalkd's protocol (S3.8). The protocol has no authentication: every client that
  * reaches the port may do everything with jobs.

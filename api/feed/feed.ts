@@ -2,7 +2,7 @@ import { type FeedEvent, FeedEvent as FeedEventSchema, FeedQuery } from '../../c
 import type { FeedRow } from '../../runtime/feed.ts';
 import * as feed from '../../services/figures/feed.ts';
 import { endpoint } from '../endpoint.ts';
-import { ndjson } from '../streams/ndjson.ts';
+import { ndjson } from '../streams/sse.ts';
 
 const DEFAULT_LIMIT = 1_000;
 

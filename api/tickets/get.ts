@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { Page, pageOf } from '../../contract/common.ts';
-import { Draft, DraftFilter, PutDraft } from '../../contract/drafts.ts';
 import type { Item } from '../../contract/items.ts';
-import { AddNote, Note, Ticket, TicketContext } from '../../contract/tickets.ts';
+import { AddNote, Draft, DraftFilter, Note, PutDraft, Ticket, TicketContext } from '../../contract/tickets.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import type { Context } from '../../services/shared/context.ts';

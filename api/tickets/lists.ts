@@ -9,7 +9,7 @@ import * as lists from '../../services/tickets/lists.ts';
 import * as looks from '../../services/tickets/looks.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { ndjson } from '../streams/ndjson.ts';
+import { ndjson } from '../streams/sse.ts';
 import { csvCell, csvHeaders, page, timePosition } from '../views.ts';
 import { personOfLook, readable } from './get.ts';
 
