@@ -10,12 +10,8 @@ import { called } from './keys.ts';
 
 const STEP_MS = 500;
 
-interface Options {
-  /** Its kind and id, as `ticket/17`. */
-  item?: string;
-  person?: string;
-  reason: string;
-}
+/** `item`: its kind and id, as `ticket/17`. */
+type Options = { reason: string } & Partial<Record<'item' | 'person', string>>;
 
 /**
  * Erases an item or the name of a person, and prints what is kept elsewhere.

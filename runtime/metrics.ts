@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import type { Follower } from './followers/follower.ts';
 import type { Waiters } from './waiting.ts';
@@ -13,11 +14,7 @@ export const OTHERS = '(others)';
 /** Buckets in seconds: from a job that is popped at once to a ticket that waits overnight. */
 const HAND_OVER_BUCKETS = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3_600, 21_600, 86_400];
 
-interface HandOut {
-  attempts: number;
-  available_at: Date;
-  updated_at: Date;
-}
+type HandOut = Pick<Item, 'attempts' | 'available_at' | 'updated_at'>;
 
 /**
  * Seconds for which a ticket or job was available before its first hand-out; null for later ones, because its row does not

@@ -23,11 +23,8 @@ const TicketInput = z.strictObject({ ...NewTicket.shape, id: Id, queue: AnyName,
 const CaseInput = z.strictObject({ ...NewCase.shape, id: Id, court: AnyName, onCancel });
 const JobInput = z.strictObject({ ...NewJob.shape, onCancel }).omit({ key: true });
 
-interface Asked {
-  actor: string;
-  /** Of the operation: the same for each of its attempts. */
-  requestId: string;
-}
+/** `requestId`: of the operation, the same for each of its attempts. */
+type Asked = Record<'actor' | 'requestId', string>;
 
 /** An item that an operation has added, or met. */
 type Met = Pick<Item, 'id' | 'run' | 'version'>;
