@@ -57,16 +57,14 @@ export interface Slot {
  */
 export class Hosts {
   readonly #log: Log;
-  readonly #now: () => number;
   readonly #hosts = new Map<string, Host>();
   /** The host that each postponed delivery waits for, and when it comes back. */
   readonly #postponed = new Map<string, { host: string; due: number }>();
   #inFlight = 0;
   #sweptAt = 0;
 
-  constructor(log: Log, now: () => number = () => performance.now()) {
+  constructor(log: Log) {
     this.#log = log;
-    this.#now = now;
   }
 
   /**
@@ -84,7 +82,7 @@ export class Hosts {
     if (!this.#hasSlot(host, lane)) throw this.#postpone(delivery, lane, host);
     this.#postponed.delete(delivery);
     const other = lane === 'other' ? 1 : 0;
-    const began = this.#now();
+    const began = performance.now();
     if (host.inFlight === 0) host.quietSince = began;
     host.inFlight++;
     host.others += other;
@@ -93,7 +91,7 @@ export class Hosts {
     return {
       host: name,
       report: (served) => {
-        host.quietSince = this.#now();
+        host.quietSince = performance.now();
         const ms = host.quietSince - began;
         host.callMs = host.answered ? 0.8 * host.callMs + 0.2 * ms : ms;
         if (served) this.#served(host);
@@ -112,7 +110,7 @@ export class Hosts {
   #hasSlot(host: Host, lane: Lane): boolean {
     const free = DELIVERY_SLOTS - this.#inFlight;
     if (free <= leftBy(host)) return false;
-    if (host.circuit.isOpen) return host.circuit.permits(host.inFlight, this.#now());
+    if (host.circuit.isOpen) return host.circuit.permits(host.inFlight, performance.now());
     if (lane === 'other' && host.others >= Math.max(1, host.limit - KEPT_FOR_VERDICTS)) return false;
     return host.inFlight < Math.min(host.limit, Math.max(1, Math.floor((free - LEFT_FOR_FIRST) * SHARE)));
   }
@@ -128,7 +126,7 @@ export class Hosts {
 
   #failed(host: Host): void {
     const wasOpen = host.circuit.isOpen;
-    host.circuit.failed(this.#now());
+    host.circuit.failed(performance.now());
     host.answered = false;
     host.limit = 1;
     const fields = { host: host.name, failures: host.circuit.failures };
@@ -136,7 +134,7 @@ export class Hosts {
   }
 
   #postpone(delivery: string, lane: Lane, host: Host): ApplicationFailure {
-    const now = this.#now();
+    const now = performance.now();
     this.#sweep(now);
     const turn = Math.max(host.lastTurn[lane], now + MIN_DELAY_MS, host.circuit.probeAt) + spacing(host, now);
     host.lastTurn[lane] = turn;
