@@ -6,6 +6,7 @@ import { session } from '../../api/session.ts';
 import { useStream } from '../../api/stream.ts';
 import { play } from '../../components/body/media.tsx';
 import { viewingOf } from '../../components/body/viewing.ts';
+import type { Draft } from '../../components/form/draft.ts';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { type Fact, Facts, Loaded, Loading, Page, ProblemNote } from '../../components/page.tsx';
@@ -19,6 +20,7 @@ import { Desk } from './desk.ts';
 import './desk.css';
 import { Guidelines } from './guidelines.tsx';
 import { LeaveDialog, type Leaving } from './leave.tsx';
+import { Macros, useMacros } from './macros.tsx';
 import { DeskNotes } from './notes.tsx';
 import { NothingYet } from './nothing.tsx';
 import type { DecisionForm } from './schema.ts';
@@ -96,6 +98,7 @@ function Work({ settings, who, show }: WorkProps & { show: (ticket: Schemas['Han
   const [revealed, setRevealed] = useState<[id: string, is: boolean] | null>(null);
   useFocus(current?.ticket.id, lost?.ticket.id, current ? undefined : pending?.held.ticket.id);
   const form = decisionForm(settings.form);
+  const macros = useMacros(who);
   const stop = async () => {
     await desk.stop();
     route('/desk');
@@ -133,6 +136,8 @@ function Work({ settings, who, show }: WorkProps & { show: (ticket: Schemas['Han
             desk={desk}
             held={current}
             form={form}
+            macros={macros}
+            who={who}
             settings={settings}
             reveal={() => setRevealed([id, !isRevealed])}
           />
@@ -166,17 +171,21 @@ interface SideProps {
   desk: Desk;
   held: Held;
   form: DecisionForm;
+  macros: ReturnType<typeof useMacros>;
+  who: WorkProps['who'];
   settings: Schemas['Queue'];
   /** Shows or hides all media. */
   reveal: () => void;
 }
 
 /** Beside the ticket: what becomes of it. */
-function Side({ desk, held, form, settings, reveal }: SideProps) {
+function Side({ desk, held, form, macros, who, settings, reveal }: SideProps) {
   const t = texts.value.desk;
   const [leaving, setLeaving] = useState<Leaving>(null);
   const { id, suggestion } = held.ticket;
-  const take = () => suggestion && desk.drafts.fillIn(id, draftFrom(form, suggestion.decision, !settings.form));
+  const fillIn = (draft: Draft) => desk.drafts.fillIn(id, draft);
+  const take = () => suggestion && fillIn(draftFrom(form, suggestion.decision, !settings.form));
+  const draft = desk.drafts.of.value[id];
   const keys = [
     ...(suggestion ? [{ key: 'a', does: t.suggested.take, run: take }] : []),
     { key: 's', does: t.leave.skip, run: () => setLeaving('skip') },
@@ -186,6 +195,7 @@ function Side({ desk, held, form, settings, reveal }: SideProps) {
     { key: 'p', does: t.play, run: playFirst },
     { key: '/', does: t.find, run: focusOn('.desk-find') },
     { key: 'f', does: t.fields, run: focusOn('.desk-fields :is(input, textarea, select)') },
+    { key: 'e', does: t.macros.title, run: focusOn('.desk-macros button') },
     { key: 'g', does: t.guidelines, run: focusOn('.desk-guidelines summary') },
     { key: 'c', does: texts.value.lists.content, run: focusOn('.desk-left') },
     { key: 'm', does: texts.value.common.notes.write, run: focusOn('.desk-notes:not([hidden]) textarea') },
@@ -199,14 +209,16 @@ function Side({ desk, held, form, settings, reveal }: SideProps) {
         held={held}
         form={form}
         isFree={!settings.form}
-        draft={desk.drafts.of.value[id]}
-        fillIn={(draft) => desk.drafts.fillIn(id, draft)}
+        draft={draft}
+        fillIn={fillIn}
         decide={(decision) => desk.decide(decision)}
         keys={keys}
         above={
           <>
             {suggestion && <Suggested suggestion={suggestion} form={form} take={take} />}
             <Guidelines {...settings} />
+            {/* one field is filled in by one key */}
+            {form.fields.length > 1 && <Macros {...who} {...{ macros, form, draft, fillIn }} />}
           </>
         }
       >

@@ -72,6 +72,7 @@ export const desk = {
             ? `At most ${most}`
             : '',
   },
+  macros: { title: 'Saved answers', save: 'Save this answer', shared: 'For everybody', remove: 'Delete saved answer' },
   suggested: { says: (model: string, sure: string) => `${model}, ${sure} sure:`, take: 'Take over' },
   pending: {
     title: 'Decided, not sent yet',

@@ -70,6 +70,7 @@ export const desk: Texts['desk'] = {
             ? `最多 ${most}`
             : '',
   },
+  macros: { title: '已存答案', save: '保存此答案', shared: '所有人可用', remove: '删除已存答案' },
   suggested: { says: (model, sure) => `${model}（置信度 ${sure}）建议：`, take: '采用' },
   pending: {
     title: '已裁定，尚未提交',

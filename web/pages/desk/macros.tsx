@@ -1,0 +1,73 @@
+import { api, data } from '../../api/client.ts';
+import { useGet } from '../../api/resource.ts';
+import { mayAct } from '../../api/session.ts';
+import { Action } from '../../components/action.tsx';
+import { type Draft, emptyDraft, read } from '../../components/form/draft.ts';
+import { texts } from '../../texts/texts.ts';
+import { type DecisionForm, wordsOf } from './schema.ts';
+import { draftFrom } from './suggested.tsx';
+
+interface Who {
+  queue: string;
+  reviewer: string;
+}
+
+// without keys, and to an administrator, whoever is at the desk has their own
+const byOf = (reviewer: string) => (mayAct() ? { by: reviewer } : {});
+
+/** The answers that somebody at this desk can fill in: their own and shared ones. */
+export const useMacros = ({ queue, reviewer }: Who) =>
+  useGet('/v1/queues/{queue}/macros', { path: { queue }, query: { limit: 100, ...byOf(reviewer) } });
+
+interface Props extends Who {
+  macros: ReturnType<typeof useMacros>;
+  form: DecisionForm;
+  draft: Draft | undefined;
+  fillIn: (draft: Draft) => void;
+}
+
+/** Saved answers, each on a button that fills in the form and decides nothing; and what is filled in can be saved. */
+export function Macros({ queue, reviewer, macros, form, draft = emptyDraft(form.fields), fillIn }: Props) {
+  const t = texts.value.desk.macros;
+  const filledIn = JSON.stringify(form.decisionIn(read(form.fields, draft, texts.value.form.wrong).value)) ?? 'null';
+  const path = (name: string) => ({ path: { queue, name }, query: byOf(reviewer) });
+  const save = async ({ name, shared }: Readonly<Record<string, unknown>>) => {
+    const body = { decision: JSON.parse(filledIn) as unknown, shared: shared === true };
+    await data(api.PUT('/v1/queues/{queue}/macros/{name}', { params: path(String(name)), body }));
+    macros.refresh();
+  };
+  const remove = async (name: string) => {
+    await data(api.DELETE('/v1/queues/{queue}/macros/{name}', { params: path(name) }));
+    macros.refresh();
+  };
+  const items = macros.data?.items ?? [];
+  const shown = items.find(({ by, decision }) => by === reviewer && JSON.stringify(decision) === filledIn);
+  return (
+    <section class="desk-macros row" aria-label={t.title}>
+      {items.map(({ name, by, decision }) => (
+        <button
+          key={`${by} ${name}`}
+          type="button"
+          class="quiet"
+          title={wordsOf(form, decision)}
+          onClick={() => fillIn(draftFrom(form, decision, false))}
+        >
+          <bdi>{name}</bdi>
+        </button>
+      ))}
+      <Action
+        label={t.save}
+        will={wordsOf(form, JSON.parse(filledIn))}
+        fields={[
+          { kind: 'text', name: 'name', said: [texts.value.common.name, ''], empty: 'required', most: 200 },
+          ...(mayAct('supervisor')
+            ? [{ kind: 'flag', name: 'shared', said: [t.shared, ''], initial: false } as const]
+            : []),
+        ]}
+        submit={texts.value.common.save}
+        run={save}
+      />
+      {shown && <Action label={t.remove} about={shown.name} run={() => remove(shown.name)} danger />}
+    </section>
+  );
+}
