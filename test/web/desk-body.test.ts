@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually, repeat } from '../support/client.ts';
-import { fill, keys, press, sees } from '../support/page.ts';
+import { confirm, fill, keys, press, sees } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, claim, decide } from '../support/tickets.ts';
 
@@ -193,4 +193,35 @@ test('S4.9 words of the queue are marked, guidelines stand beside the form, and 
   const links = await guidelines.getByRole('link').evaluateAll((all) => all.map((a) => a.getAttribute('href')));
   expect(links).toEqual(['https://policy.example/']);
   expect(await seriousFindings(page)).toEqual([]);
+});
+
+test('S4.9 saved answers fill in the form by keys and decide nothing; what is filled in is saved for the next time', async () => {
+  const properties = { verdict: { enum: ['keep', 'remove'] }, reason: { type: 'string', title: 'Reason' } };
+  await api.put('/v1/queues/answered', { form: { type: 'object', required: ['verdict'], properties } });
+  const spam = { verdict: 'remove', reason: 'Advertising' };
+  await api.put('/v1/queues/answered/macros/广告?by=lead', { decision: spam, shared: true });
+  for (const id of ['a1', 'a2']) await add(api, 'answered', { id });
+  const page = await browser.open(`${api.url}/desk/answered`, { person: 'anna' });
+  await heading(page, 'a1').waitFor();
+  const answers = page.getByRole('region', { name: 'Saved answers' });
+  await answers.getByRole('button', { name: '广告' }).waitFor();
+  await keys(page, 'e', 'Enter');
+  await eventually(async () => (await page.getByLabel('Reason').inputValue()) === 'Advertising');
+  expect((await api.get('/v1/tickets/a1')).body.state).toBe('held');
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.getByLabel('Reason').fill('Advertising, again');
+  await confirm(page, 'Save this answer', /Save this answer/, { Name: 'again' });
+  await answers.getByRole('button', { name: 'again', exact: true }).waitFor();
+  const own = { ...spam, reason: 'Advertising, again' };
+  expect((await api.get('/v1/queues/answered/macros?by=anna')).body.items).toMatchObject([
+    { name: 'again', by: 'anna', shared: false, decision: own },
+    { name: '广告', by: 'lead' },
+  ]);
+  await page.getByLabel('Reason').press('Control+Enter');
+  await heading(page, 'a2').waitFor();
+  await eventually(async () => (await api.get('/v1/tickets/a1')).body.decision?.reason === own.reason);
+  await press(answers, 'again');
+  await press(answers, 'Delete saved answer: again');
+  await press(page.getByRole('dialog'), 'Delete saved answer');
+  await eventually(async () => (await api.get('/v1/queues/answered/macros?by=anna')).body.items.length === 1);
 });

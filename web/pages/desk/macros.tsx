@@ -29,10 +29,11 @@ interface Props extends Who {
 /** Saved answers, each on a button that fills in the form and decides nothing; and what is filled in can be saved. */
 export function Macros({ queue, reviewer, macros, form, draft = emptyDraft(form.fields), fillIn }: Props) {
   const t = texts.value.desk.macros;
-  const filledIn = JSON.stringify(form.decisionIn(read(form.fields, draft, texts.value.form.wrong).value)) ?? 'null';
+  const filledIn = form.decisionIn(read(form.fields, draft, texts.value.form.wrong).value);
+  const words = wordsOf(form, filledIn);
   const path = (name: string) => ({ path: { queue, name }, query: byOf(reviewer) });
   const save = async ({ name, shared }: Readonly<Record<string, unknown>>) => {
-    const body = { decision: JSON.parse(filledIn) as unknown, shared: shared === true };
+    const body = { decision: filledIn, shared: shared === true };
     await data(api.PUT('/v1/queues/{queue}/macros/{name}', { params: path(String(name)), body }));
     macros.refresh();
   };
@@ -41,14 +42,13 @@ export function Macros({ queue, reviewer, macros, form, draft = emptyDraft(form.
     macros.refresh();
   };
   const items = macros.data?.items ?? [];
-  const shown = items.find(({ by, decision }) => by === reviewer && JSON.stringify(decision) === filledIn);
+  const shown = items.find(({ by, decision }) => by === reviewer && wordsOf(form, decision) === words);
   return (
     <section class="desk-macros row" aria-label={t.title}>
       {items.map(({ name, by, decision }) => (
         <button
           key={`${by} ${name}`}
           type="button"
-          class="quiet"
           title={wordsOf(form, decision)}
           onClick={() => fillIn(draftFrom(form, decision, false))}
         >
@@ -57,14 +57,13 @@ export function Macros({ queue, reviewer, macros, form, draft = emptyDraft(form.
       ))}
       <Action
         label={t.save}
-        will={wordsOf(form, JSON.parse(filledIn))}
+        will={words}
         fields={[
           { kind: 'text', name: 'name', said: [texts.value.common.name, ''], empty: 'required', most: 200 },
           ...(mayAct('supervisor')
             ? [{ kind: 'flag', name: 'shared', said: [t.shared, ''], initial: false } as const]
             : []),
         ]}
-        submit={texts.value.common.save}
         run={save}
       />
       {shown && <Action label={t.remove} about={shown.name} run={() => remove(shown.name)} danger />}
