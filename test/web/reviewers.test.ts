@@ -90,3 +90,22 @@ test('S0.12 B.2 B.3 a reviewer takes a suggestion over, decides, and sees in the
   const { items } = insist(await admin.get('/v1/tickets/m-1/events?limit=100'), 'events', 200);
   expect(items.at(-1)).toMatchObject({ type: 'disputed', actor: 'rita', data: { reason: 'it was spam' } });
 });
+
+test('S0.8 how a reviewer wants to see images follows them into another browser', async () => {
+  await configure(admin, 'seen', {});
+  await add(admin, 'seen', { id: 'v-1' });
+  const key = await keyOf('reviewer', 'vera');
+  const open = async () => {
+    const page = await browser.open(`${url}/desk/seen`, { key });
+    await seen(page, 'v-1');
+    await page.getByText('View', { exact: true }).click();
+    return page;
+  };
+  await fill(await open(), { 'Images at first': 'Blurred', Grey: true });
+  const kept = async () => (await system.api.as(key).get('/v1/session/defaults')).body.defaults;
+  await eventually(async () => (await kept()).grey === true);
+  expect(await kept()).toMatchObject({ start: 'blurred', grey: true });
+  const elsewhere = await open();
+  await eventually(async () => (await elsewhere.getByLabel('Images at first').inputValue()) === 'blurred');
+  expect(await elsewhere.getByLabel('Grey').isChecked()).toBe(true);
+});

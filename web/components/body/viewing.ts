@@ -1,6 +1,9 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
+import { api, data, get } from '../../api/client.ts';
+import { session } from '../../api/session.ts';
 
-// How someone wants to see media: remembered for each person of this browser.
+// How someone wants to see media: remembered for each person of this browser, and on the server for whoever signs in with a
+// key of their own.
 
 export const STARTS = ['hidden', 'blurred', 'shown'] as const;
 export const SIZES = ['small', 'medium', 'large'] as const;
@@ -30,10 +33,25 @@ const all = signal(stored());
 export const viewingOf = (person: string | null): Viewing => ({ ...PLAIN, ...all.value[person ?? ''] });
 
 export function setViewing(person: string | null, change: Partial<Viewing>): void {
+  keep(person, change);
+  if (person !== null && session.value?.subject === person)
+    data(api.PUT('/v1/session/defaults', { body: { defaults: { ...viewingOf(person) } } })).catch(() => {});
+}
+
+function keep(person: string | null, change: Partial<Viewing>): void {
   // another tab may have changed another person's meanwhile
   all.value = { ...stored(), [person ?? '']: { ...viewingOf(person), ...change } };
   localStorage.setItem(STORED, JSON.stringify(all.value));
 }
+
+effect(() => {
+  const person = session.value?.subject ?? null;
+  if (person !== null && session.value?.role === 'reviewer')
+    get('/v1/session/defaults', {}).then(
+      ({ defaults }) => keep(person, defaults),
+      () => {},
+    );
+});
 
 /** One of several images, and how it lies in its frame. */
 export interface Framed {
