@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { useBrowser } from '../support/browser.ts';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { claimOne, eventually, insist } from '../support/client.ts';
 import { region } from '../support/numbers.ts';
 import { fill, press, sees, submit, tableRows } from '../support/page.ts';
@@ -112,9 +112,17 @@ test('B.5 service: what kept its target and what did not, by the hour; a queue w
   await eventually(async () =>
     (await chart.getAttribute('aria-valuetext'))?.includes(`Within the target ${kept}, Later ${missed}`),
   );
+  await sees(region(page, 'At work now'), 'Nobody holds a ticket of this queue.');
+  for (const id of ['s-3', 's-4']) await add(api, 'prompt', { id });
+  await claimOne(api, 'prompt', '陈 明');
   await configure(api, 'prompt', { form });
   await page.reload();
   await sees(page, 'The queue has no target.');
+  const now = region(page, 'At work now');
+  await sees(tableRows(now, '陈 明'), 's-3', /\(\d+ s ago\)/);
+  await sees(now, 'Last hour', /added, \d+ ended/);
+  expect(await now.getByRole('definition').first().textContent()).toBe('1');
+  expect(await seriousFindings(page)).toEqual([]);
   await page.getByRole('link', { name: 'Settings of the queue' }).click();
   await page.getByRole('textbox', { name: 'Target (seconds)' }).waitFor();
 });

@@ -6,6 +6,7 @@ import { Empty, Facts, Loaded, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { DrawnChart } from './chart.tsx';
 import type { Drawn, Line } from './charts.ts';
+import { Now } from './now.tsx';
 import { beginOf } from './wanted.ts';
 import { type OfQueue, overTime, ToSettings } from './ways.tsx';
 
@@ -28,6 +29,7 @@ export const Service = overTime('service', ({ queue, range }: OfQueue) => {
             {service.target === null && <p class="inset">{t.noTarget}</p>}
             {service.tickets === 0 ? <Empty>{t.none}</Empty> : <Sums of={service} />}
           </Section>
+          <Now queue={queue} />
           {service.tickets > 0 && <DrawnChart chart={CHART} drawn={drawnOf(service)} stepSeconds={HOUR} />}
         </>
       )}

@@ -130,6 +130,17 @@ export const numbers = {
     doubtful: 'Gold in doubt',
     doubt: (id: string, judged: string, disputed: string) => `${id}: right ${judged}, disputed ${disputed}`,
   },
+  now: {
+    title: 'At work now',
+    nobody: 'Nobody holds a ticket of this queue.',
+    since: 'Since',
+    ends: 'Lease ends',
+    lastHour: 'Last hour',
+    cameAndWent: (came: string, ended: string) => `${came} added, ${ended} ended`,
+    forecast: 'At this rate',
+    emptyIn: (time: string) => `nothing waits in ${time}`,
+    grows: 'the queue does not get shorter',
+  },
   service: {
     none: 'No ticket was decided in this time.',
     noTarget: 'The queue has no target.',

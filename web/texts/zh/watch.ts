@@ -123,6 +123,17 @@ export const numbers: Texts['numbers'] = {
     doubtful: '存疑的标准题',
     doubt: (id, judged, disputed) => `${id}：答对 ${judged}，异议 ${disputed}`,
   },
+  now: {
+    title: '正在处理',
+    nobody: '此队列没有被领取的工单。',
+    since: '开始时间',
+    ends: '租约到期',
+    lastHour: '最近一小时',
+    cameAndWent: (came, ended) => `新增 ${came}，结束 ${ended}`,
+    forecast: '按此速度',
+    emptyIn: (time) => `${time} 后无等待工单`,
+    grows: '队列不会变短',
+  },
   service: {
     none: '此时段内没有裁定工单。',
     noTarget: '此队列没有时限目标。',

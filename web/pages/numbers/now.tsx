@@ -1,0 +1,83 @@
+import { get, type Schemas } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
+import { useGet, useResource } from '../../api/resource.ts';
+import { duration, number } from '../../components/format.ts';
+import { Facts, Loaded, Section } from '../../components/page.tsx';
+import { Table } from '../../components/table.tsx';
+import { When } from '../../components/when.tsx';
+import { itemPath } from '../../links.ts';
+import { texts } from '../../texts/texts.ts';
+import { ticketsOf } from './people.tsx';
+import { timeOf } from './wanted.ts';
+
+const OFTEN_MS = 10_000;
+const HOUR_SECONDS = 3_600;
+
+/** Who works in a queue now, on what and for how long, and when nothing waits there any more. */
+export function Now({ queue }: { queue: string }) {
+  const { now: t, columns: c } = texts.value.numbers;
+  const held = useGet('/v1/tickets', { query: { queue, state: 'held', limit: 500 } }, { everyMs: OFTEN_MS });
+  return (
+    <Section title={t.title}>
+      <Forecast queue={queue} />
+      <Loaded of={held}>
+        {({ items }) => (
+          <Table
+            caption={t.title}
+            rows={items}
+            rowKey={({ id }) => id}
+            empty={t.nobody}
+            columns={[
+              { title: c.person, cell: ({ lease }) => <Person queue={queue} name={lease?.reviewer ?? ''} /> },
+              { title: texts.value.items.kinds.ticket, cell: ({ id }) => <a href={itemPath('ticket', id)}>{id}</a> },
+              { title: t.since, cell: ({ lease }) => lease && <When at={lease.grantedAt} /> },
+              { title: t.ends, cell: ({ lease }) => lease && <When at={lease.expiresAt} /> },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+const Person = ({ queue, name }: { queue: string; name: string }) => (
+  <a href={ticketsOf(queue, name)}>
+    <bdi>{name}</bdi>
+  </a>
+);
+
+/** By what came and what was ended in the last hour. */
+function Forecast({ queue }: { queue: string }) {
+  const t = texts.value.numbers.now;
+  const hour = useResource(
+    (signal) =>
+      Promise.all([
+        get('/v1/queues/{queue}/stats', { path: { queue } }, signal),
+        get('/v1/figures', { query: { kind: 'ticket', queue, ...timeOf('hour', serverNow()) } }, signal),
+      ]),
+    [queue],
+    { everyMs: 6 * OFTEN_MS },
+  );
+  return (
+    <Loaded of={hour}>
+      {([{ waiting }, { series }]) => {
+        const came = sum(series.added);
+        const ended = sum(series.settled) + sum(series.invalidated) + sum(series.expired) + sum(series.dead);
+        return (
+          <Facts
+            facts={[
+              [texts.value.items.states.waiting ?? '', number(waiting)],
+              [t.lastHour, t.cameAndWent(number(came), number(ended))],
+              waiting > 0 && [
+                t.forecast,
+                ended > came ? t.emptyIn(duration((waiting / (ended - came)) * HOUR_SECONDS)) : t.grows,
+              ],
+            ]}
+          />
+        );
+      }}
+    </Loaded>
+  );
+}
+
+const sum = (values: Schemas['Figures']['series']['added']) => values.reduce<number>((all, n) => all + (n ?? 0), 0);
