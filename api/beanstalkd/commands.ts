@@ -5,19 +5,7 @@ import * as jobs from '../../services/jobs/jobs.ts';
 import * as popping from '../../services/jobs/popping.ts';
 import * as topics from '../../services/jobs/topics.ts';
 import { Problem } from '../../services/shared/problems.ts';
-import {
-  BAD_FORMAT,
-  type Command,
-  type CommandName,
-  CRLF,
-  DEADLINE_SOON,
-  isTube,
-  jobReply,
-  list,
-  NOT_FOUND,
-  type Reply,
-  TIMED_OUT,
-} from './protocol.ts';
+import * as protocol from './protocol.ts';
 import type { Session } from './session.ts';
 import { jobStatsReply, statsReply, tubeStatsReply } from './stats.ts';
 
@@ -25,25 +13,25 @@ import { jobStatsReply, statsReply, tubeStatsReply } from './stats.ts';
  * @param data a put's body with its CRLF, if it has been read already
  * @returns the reply, or nothing when the connection is to be closed without one
  */
-export type Handler<N extends CommandName> = (
+export type Handler<N extends protocol.CommandName> = (
   session: Session,
-  command: Command & { name: N },
+  command: protocol.Command & { name: N },
   data?: Buffer,
-) => Reply | undefined | Promise<Reply | undefined>;
+) => protocol.Reply | undefined | Promise<protocol.Reply | undefined>;
 
 /** Longer waits are split: a timer takes 24 days at most. */
 const LONGEST_WAIT_MS = 24 * 3600 * 1000;
 
 /** The commands' handlers, which call the same services as the commands over HTTP. */
-export const handlers: { [N in CommandName]: Handler<N> } = {
+export const handlers: { [N in protocol.CommandName]: Handler<N> } = {
   async put(session, { priority, delay, ttr, bytes, wellFormed }, read) {
     const { listener, reader, using } = session;
-    if (bytes > MAX_TCP_BYTES) return (await reader.skip(bytes + CRLF.length)) ? 'JOB_TOO_BIG\r\n' : undefined;
-    if (!wellFormed) return BAD_FORMAT;
+    if (bytes > MAX_TCP_BYTES) return (await reader.skip(bytes + protocol.CRLF.length)) ? 'JOB_TOO_BIG\r\n' : undefined;
+    if (!wellFormed) return protocol.BAD_FORMAT;
     session.become('producers');
-    const data = read ?? (await reader.bytes(bytes + CRLF.length));
+    const data = read ?? (await reader.bytes(bytes + protocol.CRLF.length));
     if (!data) return undefined;
-    if (data.toString('latin1', bytes) !== CRLF) return 'EXPECTED_CRLF\r\n';
+    if (data.toString('latin1', bytes) !== protocol.CRLF) return 'EXPECTED_CRLF\r\n';
     if (listener.draining) return 'DRAINING\r\n';
     const body = bodyOfBytes(data.subarray(0, bytes));
     const job = { topic: using.name, delay, TTR: Math.max(1, ttr), body, priority };
@@ -66,7 +54,7 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
 
   async 'reserve-job'(session, { number }) {
     const item = await popping.reserve(session.ctx, number, session.holder);
-    if (!item) return NOT_FOUND;
+    if (!item) return protocol.NOT_FOUND;
     session.become('workers');
     return reserved(session, item);
   },
@@ -94,18 +82,18 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
 
   async release(session, { number, priority, delay }) {
     const item = await withReservation(session, number, (held) => jobs.release(session.ctx, held, delay, { priority }));
-    return item ? (item.state === 'buried' ? 'BURIED\r\n' : 'RELEASED\r\n') : NOT_FOUND;
+    return item ? (item.state === 'buried' ? 'BURIED\r\n' : 'RELEASED\r\n') : protocol.NOT_FOUND;
   },
 
   async bury(session, { number, priority }) {
     const item = await withReservation(session, number, (held) => jobs.bury(session.ctx, held, { priority }));
-    return item ? 'BURIED\r\n' : NOT_FOUND;
+    return item ? 'BURIED\r\n' : protocol.NOT_FOUND;
   },
 
   async touch(session, { number }) {
     const item = await withReservation(session, number, (held) => jobs.touch(session.ctx, held));
     if (item) session.reservations.add(item);
-    return item ? 'TOUCHED\r\n' : NOT_FOUND;
+    return item ? 'TOUCHED\r\n' : protocol.NOT_FOUND;
   },
 
   /** A job deleted by the connection that reserved it is finished, not deleted. */
@@ -114,8 +102,8 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
     const item =
       (await withReservation(session, number, ({ id, token }) => jobs.finish(ctx, id, token, holder))) ??
       (await orNone(jobs.remove(ctx, number, holder, false)));
-    if (!item) return NOT_FOUND;
-    if (isTube(item.queue)) session.listener.tubes.counted(item.queue).deletes++;
+    if (!item) return protocol.NOT_FOUND;
+    if (protocol.isTube(item.queue)) session.listener.tubes.counted(item.queue).deletes++;
     return 'DELETED\r\n';
   },
 
@@ -129,7 +117,7 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
   stats: ({ listener }) => statsReply(listener),
   async 'stats-job'(session, { number }) {
     const stats = await orNone(jobs.stats(session.ctx, number));
-    return stats ? jobStatsReply(stats) : NOT_FOUND;
+    return stats ? jobStatsReply(stats) : protocol.NOT_FOUND;
   },
   'stats-tube': ({ listener }, { tube }) => tubeStatsReply(listener, tube),
 
@@ -138,17 +126,17 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
   },
 
   async 'kick-job'(session, { number }) {
-    return (await orNone(jobs.kickOne(session.ctx, number, session.holder))) ? 'KICKED\r\n' : NOT_FOUND;
+    return (await orNone(jobs.kickOne(session.ctx, number, session.holder))) ? 'KICKED\r\n' : protocol.NOT_FOUND;
   },
 
-  'list-tubes': async ({ listener }) => list(await listener.tubes.names()),
+  'list-tubes': async ({ listener }) => protocol.list(await listener.tubes.names()),
   'list-tube-used': ({ using }) => `USING ${using.name}\r\n`,
-  'list-tubes-watched': ({ watching }) => list(watching.map((t) => t.name)),
+  'list-tubes-watched': ({ watching }) => protocol.list(watching.map((t) => t.name)),
 
   async 'pause-tube'({ listener }, { tube, seconds }) {
-    if (!isTube(tube)) return BAD_FORMAT;
+    if (!protocol.isTube(tube)) return protocol.BAD_FORMAT;
     const known = await listener.tubes.find(tube);
-    if (!known) return NOT_FOUND;
+    if (!known) return protocol.NOT_FOUND;
     await topics.pause(listener.api.ctx, tube, seconds);
     known.pauses++;
     listener.wakeAfterPause(tube, seconds);
@@ -161,7 +149,7 @@ export const handlers: { [N in CommandName]: Handler<N> } = {
 /**
  * Reserves a job. Without a ready one the wait ends with DEADLINE_SOON before a reservation expires, else with the timeout.
  */
-async function reserve(session: Session, seconds: number): Promise<Reply | undefined> {
+async function reserve(session: Session, seconds: number): Promise<protocol.Reply | undefined> {
   const until = performance.now() + seconds * 1000;
   session.become('workers');
   for (;;) {
@@ -170,9 +158,9 @@ async function reserve(session: Session, seconds: number): Promise<Reply | undef
     const [item] = await pop(session, waitMs);
     if (item) return reserved(session, item);
     if (session.gone) return undefined;
-    if (session.reservations.soonMs() === 0) return DEADLINE_SOON;
+    if (session.reservations.soonMs() === 0) return protocol.DEADLINE_SOON;
     // one more attempt for a client that hangs up during its wait: the wait may have released the job that it found
-    if (performance.now() >= until || (session.halfClosed && waitMs === 0)) return TIMED_OUT;
+    if (performance.now() >= until || (session.halfClosed && waitMs === 0)) return protocol.TIMED_OUT;
   }
 }
 
@@ -180,11 +168,11 @@ async function reserve(session: Session, seconds: number): Promise<Reply | undef
  * Several reserves that arrived together, in one pop.
  * @returns the replies to the first of them; none where the first has to wait
  */
-export async function reserveTogether(session: Session, commands: Command[]): Promise<Reply[]> {
+export async function reserveTogether(session: Session, commands: protocol.Command[]): Promise<protocol.Reply[]> {
   session.become('workers');
   const items = await pop(session, 0, commands.length);
   const waits = commands.findIndex((c) => !(c.name === 'reserve-with-timeout' && c.seconds === 0));
-  const none = session.reservations.soonMs() === 0 ? DEADLINE_SOON : TIMED_OUT;
+  const none = session.reservations.soonMs() === 0 ? protocol.DEADLINE_SOON : protocol.TIMED_OUT;
   const replies =
     items.length > 0
       ? items.map((item) => reserved(session, item))
@@ -201,9 +189,9 @@ async function pop(session: Session, waitMs: number, count = 1): Promise<Popped[
     : await session.wait((signal) => popping.pop(session.ctx, { ...request, signal }));
 }
 
-function reserved(session: Session, item: Popped): Reply {
+function reserved(session: Session, item: Popped): protocol.Reply {
   session.reservations.add(item);
-  return jobReply('RESERVED', item);
+  return protocol.jobReply('RESERVED', item);
 }
 
 /** Runs a command with a reservation of this connection, and removes it. Undefined: it had ended. */
@@ -226,4 +214,4 @@ const orNone = <T>(done: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-const found = (item: Item | undefined) => (item ? jobReply('FOUND', item) : NOT_FOUND);
+const found = (item: Item | undefined) => (item ? protocol.jobReply('FOUND', item) : protocol.NOT_FOUND);

@@ -7,16 +7,7 @@ import type { Api } from '../api.ts';
 import { readJson } from '../body.ts';
 import { type AnyEndpoint, type ApiContext, identify, performAs } from '../endpoint.ts';
 import { reported } from '../frame.ts';
-import {
-  isOpen,
-  type ProblemView,
-  problemText,
-  resultOf,
-  shownTool,
-  stateOf,
-  type TicketView,
-  TOOLS,
-} from './tools.ts';
+import * as tools from './tools.ts';
 
 const INFO = { name: 'docket', title: 'Docket', version: VERSION };
 const OPTIONS = {
@@ -33,7 +24,7 @@ const OPTIONS = {
 export function mcpTransport(api: Api, endpoints: AnyEndpoint[]) {
   const byOperation = new Map(endpoints.map((e) => [e.operation, e]));
   const find = (operation: string) => byOperation.get(operation) as AnyEndpoint;
-  const tools = Object.entries(TOOLS).map(([name, tool]) => shownTool(name, find(tool.operation), tool));
+  const shown = Object.entries(tools.TOOLS).map(([name, tool]) => tools.shownTool(name, find(tool.operation), tool));
   return async (c: ApiContext, headers: Record<string, string>): Promise<Response> => {
     const caller = await identify(api, c);
     const { value, bytes } = await readJson({ api, incoming: c.env.incoming, caller: caller.id }, SMALL_BODY);
@@ -54,7 +45,7 @@ export function mcpTransport(api: Api, endpoints: AnyEndpoint[]) {
       }
     };
     const response = await respond(c.req.raw, value, (server) => {
-      server.setRequestHandler('tools/list', () => ({ tools }));
+      server.setRequestHandler('tools/list', () => ({ tools: shown }));
       server.setRequestHandler('tools/call', ({ params }, ctx) => callTool(perform, params, ctx));
       serveTasks(server, perform);
     });
@@ -84,17 +75,18 @@ async function callTool(
   { name, arguments: values = {} }: mcp.CallToolRequestParams,
   ctx: mcp.ServerContext,
 ): Promise<mcp.CallToolResult> {
-  const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
+  const tool = Object.hasOwn(tools.TOOLS, name) ? tools.TOOLS[name] : undefined;
   if (!tool) throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InvalidParams, `there is no tool ${name}`);
   const outcome = await perform(tool.operation, values);
-  if ('problem' in outcome) return { ...resultOf(problemText(outcome.problem), outcome.problem), isError: true };
+  if ('problem' in outcome)
+    return { ...tools.resultOf(tools.problemText(outcome.problem), outcome.problem), isError: true };
   const { answer } = outcome;
-  if (tool !== TOOLS.request_decision || !hasTasks(ctx)) return resultOf(tool.say(answer as never), answer);
+  if (tool !== tools.TOOLS.request_decision || !hasTasks(ctx)) return tools.resultOf(tool.say(answer as never), answer);
   // the library's type has no results of extensions
-  return { ...taskOf(answer as TicketView), resultType: 'task' } as unknown as mcp.CallToolResult;
+  return { ...taskOf(answer as tools.TicketView), resultType: 'task' } as unknown as mcp.CallToolResult;
 }
 
-type Outcome = { answer: object } | { problem: ProblemView };
+type Outcome = { answer: object } | { problem: tools.ProblemView };
 /** Calls an endpoint with values for its path and its body. */
 type Perform = (operation: string, values: object) => Promise<Outcome>;
 
@@ -110,12 +102,12 @@ function hasTasks(ctx: mcp.ServerContext): boolean {
 }
 
 /** A ticket as a task. Its id is the ticket's and nothing else of it is kept: it survives restarts, any process answers. */
-function taskOf(ticket: TicketView) {
+function taskOf(ticket: tools.TicketView) {
   const { id, state, createdAt, lease, decidedAt, invalidation } = ticket;
   return {
     taskId: id,
-    status: isOpen(ticket) ? 'working' : state === 'invalidated' ? 'cancelled' : 'completed',
-    statusMessage: stateOf(ticket),
+    status: tools.isOpen(ticket) ? 'working' : state === 'invalidated' ? 'cancelled' : 'completed',
+    statusMessage: tools.stateOf(ticket),
     createdAt,
     lastUpdatedAt: decidedAt ?? invalidation?.at ?? lease?.grantedAt ?? createdAt,
     // unlimited: retention is counted from the ticket's end
@@ -131,11 +123,11 @@ function serveTasks(server: mcp.Server, perform: Perform): void {
       if (!hasTasks(ctx)) throw new mcp.MissingRequiredClientCapabilityError({ requiredCapabilities: EXTENSIONS });
       return handle(taskId);
     });
-  const find = async (id: string) => insist(await perform('getTicket', { id })) as TicketView;
+  const find = async (id: string) => insist(await perform('getTicket', { id })) as tools.TicketView;
   serve('tasks/get', async (id) => {
     const ticket = await find(id);
     const task = taskOf(ticket);
-    const result = { ...resultOf(task.statusMessage, ticket), isError: ticket.state !== 'decided' };
+    const result = { ...tools.resultOf(task.statusMessage, ticket), isError: ticket.state !== 'decided' };
     return task.status === 'completed' ? { ...task, result } : task;
   });
   // tasks of tickets ask for no input
@@ -153,5 +145,5 @@ function insist(outcome: Outcome): object {
   if ('answer' in outcome) return outcome.answer;
   const { problem } = outcome;
   const code = problem.status < 500 ? mcp.ProtocolErrorCode.InvalidParams : mcp.ProtocolErrorCode.InternalError;
-  throw new mcp.ProtocolError(code, problemText(problem), problem);
+  throw new mcp.ProtocolError(code, tools.problemText(problem), problem);
 }

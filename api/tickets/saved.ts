@@ -2,16 +2,7 @@ import type { z } from '@hono/zod-openapi';
 import { Deleted, Page, pageOf } from '../../contract/common.ts';
 import type { Role } from '../../contract/keys.ts';
 import type { SavedFilter } from '../../contract/lists.ts';
-import {
-  Defaults,
-  Macro,
-  MacroParam,
-  PutMacro,
-  PutView,
-  SavedBy,
-  SavedParam,
-  SavedView,
-} from '../../contract/saved.ts';
+import * as contract from '../../contract/saved.ts';
 import type { SavedRow } from '../../db/statements.ts';
 import * as saved from '../../services/access/saved.ts';
 import * as queues from '../../services/items/queues.ts';
@@ -39,15 +30,15 @@ const viewing = {
   ...{ tag: 'Tickets' as const, scope: 'handler' as const },
   roles: ['producer', 'reviewer', 'agent', 'supervisor'] as Role[],
 };
-const oneView = { ...viewing, params: SavedParam, query: SavedBy };
+const oneView = { ...viewing, params: contract.SavedParam, query: contract.SavedBy };
 const VIEW = { kind: 'view', queue: '' } as const;
 
 export const putView = endpoint('putView', 'PUT /v1/views/{name}', {
   ...oneView,
   summary:
     "Save a filter of the list of tickets, or replace one's own of this name; an administrator may replace others'",
-  body: PutView,
-  answers: { 200: SavedView },
+  body: contract.PutView,
+  answers: { 200: contract.SavedView },
   handle: async ({ ctx, caller, params: { name }, query: { by }, body: { filter, shared } }) =>
     ok(viewOf(await saved.put(ctx, { ...VIEW, owner: ownerOf(caller, by), name, value: filter, shared }))),
 });
@@ -56,7 +47,7 @@ export const listViews = endpoint('listViews', 'GET /v1/views', {
   ...viewing,
   summary: "One's own saved filters and those that are shared, newest first",
   query: Page,
-  answers: { 200: pageOf(SavedView) },
+  answers: { 200: pageOf(contract.SavedView) },
   async handle({ ctx, caller, query: { limit, cursor } }) {
     const { actor: owner } = caller;
     // bound keys: of others' those of their queues
@@ -79,15 +70,15 @@ export const deleteView = endpoint('deleteView', 'DELETE /v1/views/{name}', {
 
 /** Of those who decide tickets, and who lead them. */
 const deciding = { ...knownQueue, tag: 'Tickets' as const, roles: ['reviewer', 'agent', 'supervisor'] as Role[] };
-const oneMacro = { ...deciding, params: MacroParam, query: SavedBy };
+const oneMacro = { ...deciding, params: contract.MacroParam, query: contract.SavedBy };
 const MACRO = { kind: 'macro' } as const;
 
 export const putMacro = endpoint('putMacro', 'PUT /v1/queues/{queue}/macros/{name}', {
   ...oneMacro,
   summary:
     "Save an answer with which the queue's form can be filled, or replace one's own of this name; supervisors may share theirs",
-  body: PutMacro,
-  answers: { 200: Macro },
+  body: contract.PutMacro,
+  answers: { 200: contract.Macro },
   async handle({ ctx, caller, params, query: { by }, body: { decision, shared } }) {
     await queues.checkThere(ctx, 'ticket', [params.queue]);
     if (shared && caller.role !== 'supervisor' && caller.role !== 'admin')
@@ -101,8 +92,8 @@ export const putMacro = endpoint('putMacro', 'PUT /v1/queues/{queue}/macros/{nam
 export const listMacros = endpoint('listMacros', 'GET /v1/queues/{queue}/macros', {
   ...deciding,
   summary: "One's own saved answers of a queue and those that are shared, newest first",
-  query: Page.extend(SavedBy.shape),
-  answers: { 200: pageOf(Macro) },
+  query: Page.extend(contract.SavedBy.shape),
+  answers: { 200: pageOf(contract.Macro) },
   handle: ({ ctx, caller, params: { queue }, query: { by, limit, cursor } }) => {
     const wanted = { ...MACRO, queue, owner: ownerOf(caller, by), before: cursor, limit: limit + 1 };
     return listed(saved.list(ctx, wanted), limit, macroOf, ({ seq }) => seq);
@@ -127,8 +118,8 @@ const DEFAULTS = { kind: 'defaults', queue: '', shared: false, name: 'defaults' 
 export const putDefaults = endpoint('putDefaults', 'PUT /v1/session/defaults', {
   ...defaulting,
   summary: 'Keep how I want things shown, in place of what was kept',
-  body: Defaults,
-  answers: { 200: Defaults },
+  body: contract.Defaults,
+  answers: { 200: contract.Defaults },
   async handle({ ctx, caller: { actor: owner }, body: { defaults } }) {
     await saved.put(ctx, { ...DEFAULTS, owner, value: defaults });
     return ok({ defaults });
@@ -138,9 +129,9 @@ export const putDefaults = endpoint('putDefaults', 'PUT /v1/session/defaults', {
 export const getDefaults = endpoint('getDefaults', 'GET /v1/session/defaults', {
   ...defaulting,
   summary: 'How I want things shown; empty where nothing was kept',
-  answers: { 200: Defaults },
+  answers: { 200: contract.Defaults },
   async handle({ ctx, caller: { actor: owner } }) {
     const [row] = await saved.list(ctx, { ...DEFAULTS, owner, before: null, limit: 1 });
-    return ok({ defaults: (row?.value ?? {}) as z.output<typeof Defaults>['defaults'] });
+    return ok({ defaults: (row?.value ?? {}) as z.output<typeof contract.Defaults>['defaults'] });
   },
 });

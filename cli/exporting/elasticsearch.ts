@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto';
 import { reasonOf } from '../../runtime/failures.ts';
-import {
-  asJson,
-  type Position,
-  positionOf,
-  type ReceivedEvent,
-  type Retries,
-  type Target,
-  Transient,
-} from './target.ts';
+import * as target from './target.ts';
 
 const REQUEST_MS = 60_000;
 /** Statuses of a server that is too busy or unavailable, of a whole request or of one event in it. */
@@ -49,26 +41,26 @@ export async function openElasticsearch(
   url: string,
   index: string,
   signal: AbortSignal,
-  retries: Retries,
-): Promise<Target> {
+  retries: target.Retries,
+): Promise<target.Target> {
   const send = sender(url, signal);
   const position = `${index}-position/_doc/position`;
   await ensureIndex(send, index, EVENTS);
   await ensureIndex(send, `${index}-position`, POSITION);
   return {
     name: index,
-    async position(): Promise<Position | null> {
+    async position(): Promise<target.Position | null> {
       const { status, body } = await send('GET', position, undefined, [404]);
       return status === 404 ? null : { seq: body._source.seq, id: body._source.id };
     },
-    async write(events: ReceivedEvent[]) {
+    async write(events: target.ReceivedEvent[]) {
       for (let rest = events; rest.length > 0; ) {
         const { busy, why } = await indexEvents(send, index, rest);
         if (busy.length > 0) await retries.wait(`${index} put off ${busy.length} events: ${why}`);
         rest = busy;
       }
       // only now: a position ahead of its events would skip them for ever
-      await send('PUT', position, positionOf(events));
+      await send('PUT', position, target.positionOf(events));
     },
     close: async () => {},
   };
@@ -91,11 +83,11 @@ function documentId(id: string): string {
 
 interface Indexed {
   /** The events for which the server was too busy: they have to be sent again. */
-  busy: ReceivedEvent[];
+  busy: target.ReceivedEvent[];
   why: string;
 }
 
-async function indexEvents(send: Send, index: string, events: ReceivedEvent[]): Promise<Indexed> {
+async function indexEvents(send: Send, index: string, events: target.ReceivedEvent[]): Promise<Indexed> {
   const lines = events.map(({ text, event }) => `{"index":{"_id":${JSON.stringify(documentId(event.id))}}}\n${text}\n`);
   const { status, body } = await send('POST', `${index}/_bulk`, lines.join(''), [413]);
   if (status === 413) {
@@ -113,7 +105,7 @@ async function indexEvents(send: Send, index: string, events: ReceivedEvent[]): 
     if (status >= 200 && status < 300) return;
     const said = `${status} ${error?.type}: ${error?.reason}`;
     if (!AGAIN.has(status)) throw new Error(`${index} refuses ${_id}: ${said}`);
-    indexed.busy.push(events[n] as ReceivedEvent);
+    indexed.busy.push(events[n] as target.ReceivedEvent);
     indexed.why = said;
   });
   return indexed;
@@ -130,7 +122,7 @@ function sender(text: string, closing: AbortSignal): Send {
   const away = (error: Error): never => {
     if (closing.aborted) throw error;
     const reason = reasonOf(error.cause ?? error);
-    throw new Transient(`--url: ${base} cannot be reached (${reason}); start it, or correct --url`);
+    throw new target.Transient(`--url: ${base} cannot be reached (${reason}); start it, or correct --url`);
   };
   return async (method, path, sent, expected = []) => {
     const headers = new Headers(username === '' ? {} : { authorization: `Basic ${pair}` });
@@ -139,7 +131,7 @@ function sender(text: string, closing: AbortSignal): Send {
     const signal = AbortSignal.any([closing, AbortSignal.timeout(REQUEST_MS)]);
     const body = typeof sent === 'object' ? JSON.stringify(sent) : sent;
     const response = await fetch(`${base}/${path}`, { method, headers, body, signal }).catch(away);
-    const answer = { status: response.status, body: asJson(await response.text().catch(away)) };
+    const answer = { status: response.status, body: target.asJson(await response.text().catch(away)) };
     if (response.ok || expected.includes(response.status)) return answer;
     throw refused(`${method} ${base}/${path}`, response.status, answer.body);
   };
@@ -149,5 +141,5 @@ function refused(what: string, status: number, body: Answer['body']): Error {
   const reason = body?.error?.reason ?? body?.error;
   const said = `${what} was answered ${status}${typeof reason === 'string' ? `: ${reason}` : ''}`;
   if (status === 401 || status === 403) return new Error(`--url: ${said}; correct the user or the password in --url`);
-  return AGAIN.has(status) ? new Transient(said) : new Error(said);
+  return AGAIN.has(status) ? new target.Transient(said) : new Error(said);
 }
