@@ -30,7 +30,12 @@ export const Case = common.answer('Case', {
   of: common.orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
   looks: z.array(Look).openapi({ description: 'Oldest first' }),
   standing: common
-    .orNull(z.object({ winner: z.string().nullable(), by: z.string(), at: z.string(), case: z.string() }))
+    .orNull(
+      z.object({
+        ...{ winner: z.string().nullable(), by: z.string(), at: z.string(), case: z.string() },
+        reason: z.string().optional(),
+      }),
+    )
     .openapi({ description: 'The verdict that counts now, and the case in which it was found' }),
   erased: common.Erased,
 });

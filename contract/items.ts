@@ -38,7 +38,7 @@ export interface LookColumn {
   /** The version of the first decision; left out: no look has ended. */
   version?: number;
   /** Left out: the first decision counts. */
-  standing?: { decision: unknown; by: string; at: string; ticket: string };
+  standing?: { decision: unknown; by: string; at: string; ticket: string; reason?: string };
   gold?: string;
   /** Of a copy: its number in lists, which says nothing of when it was made. */
   seq?: number;

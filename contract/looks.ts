@@ -43,7 +43,10 @@ export const Look = z
   .openapi('Look', { description: 'A second look at a decision: a ticket of its own' });
 
 export const Standing = z
-  .object({ decision: Json, by: z.string(), at: z.string(), ticket: z.string(), automation: Automation })
+  .object({
+    ...{ decision: Json, by: z.string(), at: z.string(), ticket: z.string(), automation: Automation },
+    reason: z.string().optional().describe('Of an overturn'),
+  })
   .openapi('Standing', { description: 'The decision that counts now, and the ticket in which it was made' });
 
 const Share = z.number().min(0).max(1);

@@ -218,7 +218,8 @@ begin
   update item i
      set look = jsonb_build_object('version', i.version) || with_entry(i.look, v_entry)
                 || case when v_outcome = 'overturned' then jsonb_build_object('standing', jsonb_build_object(
-                     'decision', l.result, 'by', l.ended_by, 'at', iso_time(l.ended_at), 'ticket', l.id))
+                     'decision', l.result, 'by', l.ended_by, 'at', iso_time(l.ended_at), 'ticket', l.id)
+                     || jsonb_strip_nulls(jsonb_build_object('reason', l.end_reason)))
                    else '{}' end,
          version = nextval('item_version'), event_seq = i.event_seq + 1, last_actor = l.last_actor,
          last_event = case v_outcome when 'none' then 'look_ended' else v_outcome end,

@@ -81,3 +81,12 @@ test('S0.9 functions whose columns or names of parameters were others in an earl
   const { rows } = await client.query(`select * from counts_of('ticket', 'none')`);
   expect(rows).toEqual([expect.objectContaining({ ready: '0', held: '0' })]);
 });
+
+test('S0.9 a later release can change each function and column: no function depends on another, or on a column', async () => {
+  const { rows } = await client.query(
+    `select objid::regprocedure::text as name, pg_describe_object(refclassid, refobjid, refobjsubid) as needs
+       from pg_depend where classid = 'pg_proc'::regclass and deptype = 'n' and refobjid >= 16384
+        and (refclassid = 'pg_proc'::regclass or refclassid = 'pg_class'::regclass and refobjsubid > 0)`,
+  );
+  expect(rows).toEqual([]);
+});

@@ -101,7 +101,8 @@ test('B.2 a supervisor overturns a decision at once, also an open look, and neve
   ]);
   const again = await overturn({ v: 2, note: 'a' });
   expect([again.status, again.body.id]).toEqual([200, first.body.id]);
-  expect((await ticket('ov-1')).standing).toMatchObject({ by: 'lead', decision: { v: 2, note: 'a' } });
+  const standing = { by: 'lead', decision: { v: 2, note: 'a' }, reason: 'policy' };
+  expect((await ticket('ov-1')).standing).toMatchObject(standing);
 
   // null is a decision as any
   await open('over-null', 'on-1', 'no');

@@ -80,7 +80,7 @@ test('S0.12 B.2 B.3 a reviewer takes a suggestion over, decides, and sees in the
   await page.getByRole('button', { name: 'Stop working' }).click();
   await page.getByRole('link', { name: 'My decisions' }).click();
   const row = tableRows(page, 'm-1');
-  await sees(row, 'Overturned', 'keep');
+  await sees(row, 'Overturned', 'keep', 'a joke');
   await row.getByText('Show').click();
   await sees(row, 'the text of m-1');
   expect(await page.getByRole('region', { name: 'Today' }).getByRole('definition').first().textContent()).toBe('1');

@@ -60,7 +60,8 @@ function Decided({ person }: { person: string }) {
   const now = (ticket: Ticket) =>
     ticket.standing && ticket.standing.ticket !== ticket.id ? (
       <>
-        <Badge tone="bad">{items.events.overturned}</Badge> {said(ticket, ticket.standing.decision)}
+        <Badge tone="bad">{items.events.overturned}</Badge> {said(ticket, ticket.standing.decision)}{' '}
+        <span class="muted">{ticket.standing.reason}</span>
       </>
     ) : (
       '–'
