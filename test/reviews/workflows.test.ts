@@ -217,11 +217,11 @@ test('S1 a receiver with hundreds of changes to hear is told over several runs, 
   const statuses = repeat(240, (n) => n);
   await Promise.all(statuses.map((status) => tell('many', { kind: 'text', status })));
   const { runId } = await workflow('many');
-  await eventually(async () => received.length >= statuses.length, 60_000);
+  await eventually(async () => received.length >= statuses.length, 120_000);
   const versions = received.map((r) => opened(r).version);
   expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
   expect((await workflow('many')).runId).not.toBe(runId);
-}, 90_000);
+}, 150_000);
 
 test('S1 a receiver that is down holds up no callback', async () => {
   const { callback } = await startReceiver(() => 503);
