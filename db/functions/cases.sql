@@ -225,8 +225,9 @@ begin
   with found as materialized (
     select i.id, n.*, n.deadline_at is distinct from i.deadline_at or n.lacks_jurors <> i.lacks_jurors as versioned,
            n.deadline_at is distinct from i.deadline_at as other_deadline, c as court,
-           -- it has a place by its age where the place is to be random, or the other way round
-           (i.rank = item_rank('case', n.priority, i.first_available_at, null, false)) = c.random_start as moves
+           -- it has a place by its age, with the priority of before, where the place is to be random, or no such place
+           case when c.random_start then i.rank = item_rank('case', i.priority, i.first_available_at, null, false)
+                else i.rank <> item_rank('case', n.priority, i.first_available_at, null, false) end as moves
       from jsonb_to_recordset(p_found) as s (id text, votes integer, verdict jsonb)
       join case_file f on f.id = s.id and f.votes = s.votes
       join item i on i.kind = 'case' and i.id = s.id and i.ended_at is null

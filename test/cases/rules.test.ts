@@ -135,6 +135,21 @@ test('S2.8 another way to pick counts for the cases that wait already', async ()
   expect(await spread('e')).toBeGreaterThan(2);
 });
 
+test('S2.8 a pick at random after one of the closest begins anywhere at once', async () => {
+  const settings = (pick: string) => ({ votesToWin: 1000, strategy: { pick } });
+  const first = async (n: number) => {
+    const name = `begins-${n}`;
+    await court(name, settings('closest'));
+    await addCases(name, numbered(12, `${name}-`));
+    await court(name, settings('random'));
+    const [id = ''] = await order(name, 1, `${name}-juror-`);
+    return id.slice(name.length);
+  };
+  const begins = [];
+  for (let n = 0; n < 8; n++) begins.push(await first(n));
+  expect(new Set(begins).size).toBeGreaterThan(1);
+});
+
 test('S2.10 fatigue: so many votes per person and day, changeable while it runs', async () => {
   const limited = (votesPerDay: number | null) => court('tired', { votesToWin: 50, votesPerDay });
   await limited(2);
