@@ -3,6 +3,7 @@ import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { type Draft, emptyDraft, read } from '../../components/form/draft.ts';
+import { savedAs } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
 import { type DecisionForm, wordsOf } from './schema.ts';
 import { draftFrom } from './suggested.tsx';
@@ -58,12 +59,7 @@ export function Macros({ queue, reviewer, macros, form, draft = emptyDraft(form.
       <Action
         label={t.save}
         will={words}
-        fields={[
-          { kind: 'text', name: 'name', said: [texts.value.common.name, ''], empty: 'required', most: 200 },
-          ...(mayAct('supervisor')
-            ? [{ kind: 'flag', name: 'shared', said: [t.shared, ''], initial: false } as const]
-            : []),
-        ]}
+        fields={savedAs(texts.value.common.name, mayAct('supervisor') ? [t.shared, ''] : undefined)}
         run={save}
       />
       {shown && <Action label={t.remove} about={shown.name} run={() => remove(shown.name)} danger />}

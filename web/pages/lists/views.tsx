@@ -2,6 +2,7 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
+import { savedAs } from '../../components/form/spec.ts';
 import { Loaded } from '../../components/page.tsx';
 import { withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -57,10 +58,7 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
       </Loaded>
       <Action
         label={t.saveView}
-        fields={[
-          { kind: 'text', name: 'name', said: [texts.value.common.name, ''], empty: 'required', most: 200 },
-          { kind: 'flag', name: 'shared', said: [t.shared, t.sharedHint], initial: false },
-        ]}
+        fields={savedAs(texts.value.common.name, [t.shared, t.sharedHint])}
         submit={texts.value.common.save}
         run={save}
       />

@@ -7,7 +7,7 @@ import { Table } from '../../components/table.tsx';
 import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { ticketsOf } from './people.tsx';
+import { PersonLink } from './people.tsx';
 import { timeOf } from './wanted.ts';
 
 const OFTEN_MS = 10_000;
@@ -28,7 +28,7 @@ export function Now({ queue }: { queue: string }) {
             rowKey={({ id }) => id}
             empty={t.nobody}
             columns={[
-              { title: c.person, cell: ({ lease }) => <Person queue={queue} name={lease?.reviewer ?? ''} /> },
+              { title: c.person, cell: ({ lease }) => <PersonLink queue={queue} person={lease?.reviewer ?? ''} /> },
               { title: texts.value.items.kinds.ticket, cell: ({ id }) => <a href={itemPath('ticket', id)}>{id}</a> },
               { title: t.since, cell: ({ lease }) => lease && <When at={lease.grantedAt} /> },
               { title: t.ends, cell: ({ lease }) => lease && <When at={lease.expiresAt} /> },
@@ -39,12 +39,6 @@ export function Now({ queue }: { queue: string }) {
     </Section>
   );
 }
-
-const Person = ({ queue, name }: { queue: string; name: string }) => (
-  <a href={ticketsOf(queue, name)}>
-    <bdi>{name}</bdi>
-  </a>
-);
 
 /** By what came and what was ended in the last hour. */
 function Forecast({ queue }: { queue: string }) {

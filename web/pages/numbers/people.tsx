@@ -62,12 +62,16 @@ export const count = (n: number) => (n === 0 ? <span class="muted">0</span> : nu
 export const ticketsOf = (queue: string, person: string, more: Record<string, string> = {}) =>
   withQuery('/search', { kind: 'ticket', queue, reviewer: person, ...more });
 
+/** A person's name, which leads to their tickets for whoever may read those. */
+export function PersonLink({ queue, person }: { queue: string; person: string }) {
+  const name = <bdi>{person}</bdi>;
+  return mayAct(...READERS.ticket) ? <a href={ticketsOf(queue, person)}>{name}</a> : name;
+}
+
 function reviewerColumns(queue: string): Column<Reviewer>[] {
   const { columns: c } = texts.value.numbers;
-  const name = ({ person }: Reviewer) =>
-    mayAct(...READERS.ticket) ? <a href={ticketsOf(queue, person)}>{person}</a> : <bdi>{person}</bdi>;
   return [
-    { title: c.person, cell: name },
+    { title: c.person, cell: ({ person }) => <PersonLink queue={queue} person={person} /> },
     { title: c.decisions, numeric: true, cell: (r) => count(r.decisions) },
     { title: c.median, numeric: true, cell: (r) => spent(r.medianHandlingSeconds) },
     { title: c.skips, numeric: true, cell: (r) => count(r.skips) },
