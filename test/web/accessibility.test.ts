@@ -97,7 +97,7 @@ function checkedWork({ pages, numbers, reviewers, mine }: typeof en, name: strin
 
 /** The pages, in the language of these texts. */
 function pagesFor(t: typeof en, name: string): Shown[] {
-  const { pages, common, desk, jury, items, lists, reviews, numbers } = t;
+  const { pages, common, deliveries, desk, jury, items, lists, reviews, numbers } = t;
   const { label, title } = items.actions.invalidate;
   const [list, held, backlog] = [`list-${name}`, `held-${name}`, numbers.charts.backlog];
   return [
@@ -124,9 +124,9 @@ function pagesFor(t: typeof en, name: string): Shown[] {
     ),
     at(`/queues/ticket/${list}`, `${numbers.queueOf.ticket} ${list}`)(
       (page) => row(page, list),
-      opens(lists.bulk.label, lists.bulk.title(list)),
+      opens(lists.bulk.label, lists.bulk.title(label, deliveries.kinds.ticket, list)),
       (page) => press(dialog(page), lists.bulk.preview),
-      (page) => sees(dialog(page), lists.bulk.hits('1')),
+      (page) => sees(dialog(page), lists.bulk.hits('ticket', '1')),
     ),
     ['/search', pages.search, (page) => page.getByRole('table').waitFor()],
     ['/deliveries', pages.deliveries, () => failDelivery(name), (page) => link(page, `gone-${name}`)],

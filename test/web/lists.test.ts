@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { addCase, court } from '../support/cases.ts';
-import { claimOne, eventually, type Json, numbered, repeat } from '../support/client.ts';
+import { claimOne, eventually, numbered, repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
-import { callsOf, fill, holdBack, keys, press, sees, submit } from '../support/page.ts';
+import { callsOf, fill, keys, press, sees, submit } from '../support/page.ts';
 import { put } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate } from '../support/tasks.ts';
@@ -151,30 +151,6 @@ test('the beginning of ids lists all that begin so, by one call; a whole id is m
   await page.waitForURL('**/reviews/beguiled');
 });
 
-test('S0.4 bulk invalidation: the preview is what is then invalidated, and nothing that came after it', async () => {
-  const sent = repeat(40, (n) => ({ id: `b-${n}`, priority: n % 4 }));
-  await addMany(api, 'bulk', sent);
-  const holder = await claimOne(api, 'bulk', 'anna');
-  const page = await browser.open(at('/queues/ticket/bulk'));
-  await press(page, 'Invalidate several');
-  const dialog = page.getByRole('dialog', { name: 'Invalidate tickets of bulk' });
-  await submit(dialog, { State: 'Waiting', 'Priority below': '2', Reason: 'campaign is over' }, 'Preview');
-  await sees(dialog, 'It hits 20 tickets.');
-  const sample = await dialog.getByRole('link').allTextContents();
-  expect(sample.length).toBe(8);
-  expect((await ticket(api, 'b-0')).state).toBe('waiting');
-  await add(api, 'bulk', { id: 'late', priority: 0 });
-  await press(dialog, 'Invalidate 20');
-  await sees(page, '20 tickets have been invalidated.');
-  const { body } = await api.get('/v1/tickets?queue=bulk&state=invalidated&limit=500');
-  expect(body.items.length).toBe(20);
-  for (const { invalidation, priority } of body.items)
-    expect([invalidation.reason, priority < 2]).toEqual(['campaign is over', true]);
-  const hit = body.items.map((one: Json) => one.id);
-  for (const link of sample) expect(hit).toContain(link.split(' ')[0]);
-  expect([(await ticket(api, 'late')).state, (await ticket(api, holder.id)).state]).toEqual(['waiting', 'held']);
-});
-
 test('S4.9 a list is filtered by what was decided, saved, shared, downloaded; its address says all of it', async () => {
   await addMany(
     api,
@@ -226,37 +202,6 @@ test('S4.9 a list is filtered by what was decided, saved, shared, downloaded; it
   await sees(page, '2 tickets have been invalidated.');
   const states = await Promise.all(['d-3', 'd-4', 'd-5'].map(async (id) => (await ticket(api, id)).state));
   expect(states).toEqual(['invalidated', 'waiting', 'invalidated']);
-});
-
-test('S0.4 a preview that comes when the filter is another one by then is not shown', async () => {
-  await addMany(api, 'slow', [{ id: 's-0' }, { id: 's-1', priority: 5 }]);
-  const page = await browser.open(at('/queues/ticket/slow'));
-  const letGo = await holdBack(page, '**/v1/queues/slow/invalidate');
-  await press(page, 'Invalidate several');
-  const dialog = page.getByRole('dialog');
-  const answered = page.waitForResponse('**/v1/queues/slow/invalidate');
-  await press(dialog, 'Preview');
-  await fill(dialog, { 'Priority below': '5' });
-  letGo();
-  await answered;
-  await dialog.getByText('Loading').waitFor({ state: 'detached' });
-  expect(await dialog.getByText(/It hits/).count()).toBe(0);
-  await press(dialog, 'Preview');
-  await sees(dialog, 'It hits 1 ticket.');
-});
-
-test('a changed filter asks for another preview, and a bulk invalidation without a reason does nothing', async () => {
-  await addMany(api, 'again', [{ id: 'g-0' }, { id: 'g-1', priority: 5 }]);
-  const page = await browser.open(at('/queues/ticket/again'));
-  await press(page, 'Invalidate several');
-  const dialog = page.getByRole('dialog');
-  await press(dialog, 'Preview', 'Invalidate 2');
-  await dialog.getByRole('alert').waitFor();
-  expect((await ticket(api, 'g-0')).state).toBe('waiting');
-  await fill(dialog, { 'Priority below': '5' });
-  await dialog.getByRole('button', { name: 'Invalidate 2' }).waitFor({ state: 'detached' });
-  await press(dialog, 'Preview');
-  await sees(dialog, 'It hits 1 ticket.');
 });
 
 test(`S0.3 a queue of ${MANY.toLocaleString('en-US')} tickets is listed by the same few calls, which take no longer than those of a small one`, async () => {

@@ -7,12 +7,12 @@ import { number, span } from '../../components/format.ts';
 import { type Fact, linked } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
+import type { Role } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
 import { ItemView, JsonSection } from './item-view.tsx';
 import { reasonField, type Why } from './ticket-actions.tsx';
 
 type Job = Schemas['Job'];
-const FINAL = ['finished', 'deleted'];
 
 export function JobParts({ id }: { id: string }) {
   return (
@@ -20,7 +20,7 @@ export function JobParts({ id }: { id: string }) {
       {...{ kind: 'job', id }}
       load={(signal) => get('/v1/jobs/{id}', { path: { id } }, signal)}
       facts={factsOf}
-      actions={(job, refresh) => !FINAL.includes(job.state) && <JobActions job={job} refresh={refresh} />}
+      actions={(job, refresh) => <JobActions job={job} refresh={refresh} />}
     >
       {(job) => <JsonSection title={texts.value.items.body} value={job.body} />}
     </ItemView>
@@ -44,37 +44,38 @@ function factsOf(job: Job): Fact[] {
   ];
 }
 
-/** A command of `POST /v1/jobs`. @throws CallError also for one that was understood and not carried out */
-async function command(body: Schemas['JobCommand']): Promise<void> {
+/** What may be done to an open job from outside: by whom, and in which states. */
+const JOB_COMMANDS = [
+  { name: 'kick', by: ['consumer', 'supervisor'], from: ['buried', 'delayed'] },
+  { name: 'bury', by: ['consumer', 'supervisor'], from: ['ready', 'reserved', 'delayed'] },
+  { name: 'finish', by: ['consumer'], from: ['ready', 'reserved', 'delayed', 'buried'] },
+  { name: 'delete', by: ['producer', 'consumer'], from: ['ready', 'reserved', 'delayed', 'buried'] },
+] as const satisfies { name: string; by: readonly Role[]; from: readonly Job['state'][] }[];
+export type JobCommand = (typeof JOB_COMMANDS)[number];
+
+/** Those of them that the session's role may give. */
+export const ownJobCommands = (): readonly JobCommand[] => JOB_COMMANDS.filter(({ by }) => mayAct(...by));
+
+export const isFrom = ({ from }: JobCommand, state: string): boolean => from.some((one) => one === state);
+
+/** @throws CallError also for a command that was understood and not carried out */
+export async function giveCommand({ name }: JobCommand, id: string, reason?: string): Promise<void> {
+  const body = { command: name, id, reason } as Schemas['JobCommand'];
   const { success, error } = await data(api.POST('/v1/jobs', { body }));
-  if (success) return;
-  throw new CallError(ownProblem('other', error ?? ''));
+  if (!success) throw new CallError(ownProblem('other', error ?? ''));
 }
 
 function JobActions({ job: { id, state }, refresh }: { job: Job; refresh: () => void }) {
   const t = texts.value.items.actions;
-  const send = (name: 'kick' | 'finish' | 'delete') => async () => {
-    await command({ command: name, id } as Schemas['JobCommand']);
-    refresh();
-  };
-  const bury = async ({ reason = '' }: Why) => {
-    await data(api.POST('/v1/jobs/{id}/bury', { params: { path: { id } }, body: { reason } }));
-    refresh();
-  };
-  const isKickable = state === 'buried' || state === 'delayed';
-  const isReserved = state === 'reserved';
-  return (
-    <>
-      {mayAct('consumer', 'supervisor') && isKickable && <Action {...t.kick} will={t.kickWill} run={send('kick')} />}
-      {mayAct('consumer', 'supervisor') && state !== 'buried' && (
-        <Action {...t.bury} will={isReserved ? t.buryReservedWill : t.buryWill} fields={[reasonField()]} run={bury} />
-      )}
-      {mayAct('consumer') && (
-        <Action {...t.finish} will={isReserved ? t.finishReservedWill : t.finishWill} run={send('finish')} />
-      )}
-      {mayAct('producer', 'consumer') && (
-        <Action {...t.delete} will={isReserved ? t.deleteReservedWill : t.deleteWill} danger run={send('delete')} />
-      )}
-    </>
-  );
+  const able = ownJobCommands().filter((one) => isFrom(one, state));
+  return able.map((one) => (
+    <Action
+      key={one.name}
+      {...t[one.name]}
+      will={state === 'reserved' && one.name !== 'kick' ? t[`${one.name}ReservedWill`] : t[`${one.name}Will`]}
+      fields={one.name === 'bury' ? [reasonField()] : []}
+      danger={one.name === 'delete'}
+      run={({ reason }: Why) => giveCommand(one, id, reason).then(refresh)}
+    />
+  ));
 }

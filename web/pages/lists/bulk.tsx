@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, data, get, type Schemas } from '../../api/client.ts';
+import { mayAct } from '../../api/session.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Fields } from '../../components/form/fields.tsx';
 import { among } from '../../components/form/filters.tsx';
@@ -8,33 +9,55 @@ import { count, type FieldSpec } from '../../components/form/spec.ts';
 import { number } from '../../components/format.ts';
 import { Loading, ProblemNote } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
-import { itemPath } from '../../links.ts';
+import { itemPath, type ListKind } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
+import { giveCommand, isFrom, type JobCommand, ownJobCommands } from '../item/job.tsx';
 import { reasonField, type Why } from '../item/ticket-actions.tsx';
-import type { Filter } from './filters.ts';
+import { type Filter, isOpen, STATES } from './filters.ts';
+
+/** What may be done to many items of a queue or topic at once. */
+interface Act {
+  kind: 'ticket' | 'job';
+  name: 'invalidate' | Exclude<JobCommand['name'], 'finish'>;
+  /** What it would hit; changes nothing. @throws CallError */
+  preview: (queue: string, wanted: Hit) => Promise<Preview>;
+  /** @throws CallError if it could be done to none */
+  run: (queue: string, hit: Hit, reason: string) => Promise<{ done: number; skipped: number }>;
+}
+
+/** Those that the session's role has for items of a kind. */
+export function actsOn(kind: ListKind): Act[] {
+  if (kind === 'ticket')
+    return mayAct('producer') ? [{ kind, name: 'invalidate', preview: previewTickets, run: invalidate }] : [];
+  return kind === 'job' ? ownJobCommands().flatMap((one) => (one.name === 'finish' ? [] : [actOf(one, one.name)])) : [];
+}
 
 interface Props {
+  act: Act;
   queue: string;
   filter: Filter;
-  /** Tickets that are selected; none: those that fit. */
+  /** Items that are selected; none: those that fit. */
   ids: string[];
   onDone: () => void;
 }
 
-/** Invalidates the open tickets of a queue that are selected or fit a filter, after it has shown what it will hit. */
-export function BulkInvalidate(props: Props) {
-  const t = texts.value.lists.bulk;
+/** Does something to the open items of a queue that are selected or, of tickets, fit a filter, after it has shown what it will hit. */
+export function Bulk(props: Props) {
+  const { lists, items } = texts.value;
   const [open, setOpen] = useState(false);
-  const { length } = props.ids;
+  const { act, ids } = props;
+  if (ids.length === 0 && act.kind === 'job') return null;
   return (
     <>
-      <button type="button" class="danger" onClick={() => setOpen(true)}>
-        {length > 0 ? t.selected(number(length)) : t.label}
+      <button type="button" class={LOOKS[act.name]} onClick={() => setOpen(true)}>
+        {ids.length > 0 ? lists.bulk.selected(items.actions[act.name].label, number(ids.length)) : lists.bulk.label}
       </button>
       {open && <BulkDialog {...props} close={() => setOpen(false)} />}
     </>
   );
 }
+
+const LOOKS: Partial<Record<Act['name'], string>> = { invalidate: 'danger', delete: 'danger' };
 
 function filterFields(): FieldSpec[] {
   const { lists, items, common } = texts.value;
@@ -46,11 +69,20 @@ function filterFields(): FieldSpec[] {
   ];
 }
 
-function BulkDialog({ queue, filter: { state, createdBefore }, ids, onDone, close }: Props & { close: () => void }) {
-  const t = texts.value.lists.bulk;
-  const reasonLast = { ...reasonField(), empty: 'omit' } as FieldSpec;
-  const start = { createdBefore, state: OPEN_STATES.some((open) => open === state) ? state : '' };
-  const fields = [...(ids.length > 0 ? [] : filterFields()), reasonLast];
+function BulkDialog({
+  act,
+  queue,
+  filter: { state = '', createdBefore },
+  ids,
+  ...props
+}: Props & { close: () => void }) {
+  const { lists, items, deliveries } = texts.value;
+  const t = lists.bulk;
+  const { kind, name } = act;
+  const { label } = items.actions[name];
+  const start = { createdBefore, state: isOpen(state) ? state : '' };
+  const why = { invalidate: [{ ...reasonField(), empty: 'omit' } as FieldSpec], bury: [reasonField('omit')] };
+  const fields = [...(ids.length > 0 ? [] : filterFields()), ...(name in why ? why[name as keyof typeof why] : [])];
   const { draft, setDraft, value, busy, problem, submit } = useForm(fields, start);
   const [found, setFound] = useState<(Preview & { of: string }) | null>(null);
   const { reason = '', ...filter } = value as BulkFilter & Why;
@@ -58,50 +90,51 @@ function BulkDialog({ queue, filter: { state, createdBefore }, ids, onDone, clos
   const of = JSON.stringify(asked);
   // a preview is of its filter only; the reason changes nothing
   const hits = found?.of === of ? found : null;
-  const look = () => submit(async () => setFound({ of, ...(await preview(queue, asked)) }));
-  const invalidate = ({ hit }: Preview) =>
+  const look = () => submit(async () => setFound({ of, ...(await act.preview(queue, asked)) }));
+  const run = ({ hit }: Preview) =>
     submit(async () => {
-      const { invalidated, skipped } = await invalidateAll(queue, hit, reason);
-      toast(t.done(number(invalidated), number(skipped), skipped > 0));
-      onDone();
-      close();
+      const { done, skipped } = await act.run(queue, hit, reason);
+      toast(t.done(name, number(done), number(skipped), skipped > 0));
+      props.onDone();
+      props.close();
     });
   const actions = (
     <>
-      <button type="button" onClick={close}>
+      <button type="button" onClick={props.close}>
         {texts.value.common.cancel}
       </button>
       <button type="button" class={hits ? '' : 'primary'} disabled={busy} onClick={() => void look()}>
         {t.preview}
       </button>
       {hits && hits.total > 0 && (
-        <button type="button" class="danger" disabled={busy} onClick={() => void invalidate(hits)}>
-          {t.invalidate(number(hits.total))}
+        <button type="button" class={LOOKS[name] ?? 'primary'} disabled={busy} onClick={() => void run(hits)}>
+          {t.go(label, number(hits.total))}
         </button>
       )}
     </>
   );
   return (
-    <Dialog title={t.title(queue)} open onClose={close} actions={actions}>
-      <p>{t.will}</p>
+    <Dialog title={t.title(label, deliveries.kinds[kind], queue)} open onClose={props.close} actions={actions}>
+      <p>{t.will[name]}</p>
       <Fields fields={fields} draft={draft} onChange={setDraft} errors={problem?.errors ?? []} />
-      <output aria-live="polite">{busy ? <Loading /> : hits && <Hits hits={hits} />}</output>
+      <output aria-live="polite">{busy ? <Loading /> : hits && <Hits kind={kind} hits={hits} />}</output>
       {problem && <ProblemNote problem={problem} />}
     </Dialog>
   );
 }
 
-function Hits({ hits: { total, sample } }: { hits: Preview }) {
+function Hits({ kind, hits: { hit, total, sample, others = 0 } }: { kind: Act['kind']; hits: Preview }) {
   const t = texts.value.lists.bulk;
-  if (total === 0) return <p>{t.hitsNothing}</p>;
+  const left = others > 0 && t.others(number(others));
+  if (total === 0) return <p>{left || t.hitsNothing}</p>;
   return (
     <div class="note warn">
       <p>
-        <strong>{t.hits(number(total))}</strong> {t.pinned}
+        <strong>{t.hits(kind, number(total))}</strong> {'filter' in hit && t.pinned} {left}
       </p>
       <p class="row">
         {sample.map((id) => (
-          <a key={id} href={itemPath('ticket', id)} target="_blank" rel="noreferrer">
+          <a key={id} href={itemPath(kind, id)} target="_blank" rel="noreferrer">
             {id} <span class="visually-hidden">({texts.value.common.openInNewTab})</span>
           </a>
         ))}
@@ -112,9 +145,9 @@ function Hits({ hits: { total, sample } }: { hits: Preview }) {
 }
 
 type BulkFilter = NonNullable<Schemas['InvalidateMany']['filter']>;
-export const OPEN_STATES = ['delayed', 'waiting', 'held'] as const;
+const OPEN_STATES = STATES.ticket.filter(isOpen) as NonNullable<BulkFilter['state']>[];
 
-/** Which tickets: those that fit a filter, or these. */
+/** Which items: those that fit a filter, or these. */
 type Hit = { filter: BulkFilter } | { ids: string[] };
 
 interface Preview {
@@ -123,31 +156,36 @@ interface Preview {
   total: number;
   /** Ids of some that are hit. */
   sample: string[];
+  /** Selected ones to which it cannot be done. */
+  others?: number;
 }
 
 const SAMPLE = 8;
 /** Newest tickets of each state among which the sample is taken. */
 const LOOKED_AT = 100;
 
-/** What a bulk invalidation would hit, by the API's own dry run. @throws CallError */
-async function preview(queue: string, wanted: Hit): Promise<Preview> {
+const invalidating = (queue: string, body: Schemas['InvalidateMany']) =>
+  data(api.POST('/v1/queues/{queue}/invalidate', { params: { path: { queue } }, body }));
+
+/** By the API's own dry run. */
+async function previewTickets(queue: string, wanted: Hit): Promise<Preview> {
   const hit = 'ids' in wanted ? wanted : { filter: await pinned(queue, wanted.filter) };
-  const body = { ...hit, reason: 'preview', dryRun: true };
   const [{ invalidated: total }, sample] = await Promise.all([
-    data(api.POST('/v1/queues/{queue}/invalidate', { params: { path: { queue } }, body })),
+    invalidating(queue, { ...hit, reason: 'preview', dryRun: true }),
     'ids' in hit ? hit.ids.slice(0, SAMPLE) : sampleOf(queue, hit.filter),
   ]);
   return { hit, total, sample };
+}
+
+async function invalidate(queue: string, hit: Hit, reason: string) {
+  const { invalidated, skipped } = await invalidating(queue, { ...hit, reason });
+  return { done: invalidated, skipped };
 }
 
 const pinned = async (queue: string, filter: BulkFilter): Promise<BulkFilter> => ({
   ...filter,
   createdBefore: filter.createdBefore ?? (await justAfterNewest(queue)),
 });
-
-/** @throws CallError */
-const invalidateAll = (queue: string, hit: Hit, reason: string) =>
-  data(api.POST('/v1/queues/{queue}/invalidate', { params: { path: { queue } }, body: { ...hit, reason } }));
 
 /** By the newest ticket and not by the browser's clock, which may be wrong. */
 async function justAfterNewest(queue: string): Promise<string> {
@@ -166,4 +204,22 @@ async function sampleOf(queue: string, { state, createdBefore, priorityBelow }: 
   const fits = (priority: number) => priorityBelow === undefined || priority < priorityBelow;
   const hit = pages.flatMap(({ items }) => items).filter(({ priority }) => fits(priority));
   return hit.slice(0, SAMPLE).map(({ id }) => id);
+}
+
+const idsOf = (hit: Hit): string[] => ('ids' in hit ? hit.ids : []);
+
+/** A command for each of the jobs that are selected. */
+function actOf(command: JobCommand, name: Act['name']): Act {
+  const preview = async (_: string, wanted: Hit) => {
+    const jobs = await Promise.all(idsOf(wanted).map((id) => get('/v1/jobs/{id}', { path: { id } })));
+    const ids = jobs.filter(({ state }) => isFrom(command, state)).map(({ id }) => id);
+    return { hit: { ids }, total: ids.length, sample: ids.slice(0, SAMPLE), others: jobs.length - ids.length };
+  };
+  const run = async (_: string, hit: Hit, reason: string) => {
+    const given = await Promise.allSettled(idsOf(hit).map((id) => giveCommand(command, id, reason || undefined)));
+    const failed = given.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    if (failed.length === given.length) throw failed[0];
+    return { done: given.length - failed.length, skipped: failed.length };
+  };
+  return { kind: 'job', name, preview, run };
 }

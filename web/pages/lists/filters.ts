@@ -13,6 +13,11 @@ export const STATES: Record<ListKind, readonly string[]> = {
   case: ['open', 'decided', 'hung', 'invalidated'],
 };
 
+const FINAL = ['decided', 'invalidated', 'expired', 'dead', 'finished', 'deleted'];
+
+/** Whether something may be done yet to an item that is in this state. */
+export const isOpen = (state: string): boolean => state !== '' && !FINAL.includes(state);
+
 /** By what the API can list each kind, in its words. */
 export const FILTERS: Record<ListKind, readonly string[]> = {
   ticket: [

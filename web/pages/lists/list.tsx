@@ -5,8 +5,7 @@ import { Loaded } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { itemPath, type ListKind, queuePath, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { OPEN_STATES } from './bulk.tsx';
-import type { Filter } from './filters.ts';
+import { type Filter, isOpen } from './filters.ts';
 import { loadRows, type Row } from './rows.ts';
 
 type Ticket = NonNullable<Row['ticket']>;
@@ -40,6 +39,7 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
     <Loaded of={found}>
       {({ items, nextCursor }) => (
         <>
+          {selected && <SelectAll rows={items} {...selected} />}
           <Table
             caption={texts.value.deliveries.kinds[kind]}
             columns={columnsOf(kind, items, fixedQueue, selected)}
@@ -74,7 +74,7 @@ function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: P
     },
     selected !== undefined && {
       title: t.selected,
-      cell: ({ id, state }) => OPEN_STATES.some((open) => open === state) && <Select id={id} {...selected} />,
+      cell: ({ id, state }) => isOpen(state) && <Select id={id} {...selected} />,
     },
     kind === 'ticket' && {
       title: t.content,
@@ -87,6 +87,8 @@ function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: P
     },
     kind === 'ticket' && { title: t.reviewer, cell: ({ who }) => <bdi>{who ?? '–'}</bdi> },
     kind === 'case' && { title: f.winner, cell: ({ who }) => who ?? '–' },
+    kind === 'job' &&
+      rows.some(({ who }) => who) && { title: f.lastReason, cell: ({ who }) => <bdi>{who ?? '–'}</bdi> },
     { title: f.createdAt, numeric: true, cell: ({ createdAt }) => moment(createdAt) },
     !fixedQueue && {
       title: texts.value.numbers.queueOf[kind],
@@ -115,6 +117,22 @@ function Select({ id, ids, change }: NonNullable<Props['selected']> & { id: stri
       checked={ids.includes(id)}
       onChange={(event) => toggle(event.currentTarget.checked)}
     />
+  );
+}
+
+function SelectAll({ rows, ids, change }: NonNullable<Props['selected']> & { rows: Row[] }) {
+  const shown = rows.flatMap(({ id, state }) => (isOpen(state) ? [id] : []));
+  const others = ids.filter((id) => !shown.includes(id));
+  if (shown.length === 0) return null;
+  return (
+    <label class="row bar">
+      <input
+        type="checkbox"
+        checked={shown.every((id) => ids.includes(id))}
+        onChange={(event) => change(event.currentTarget.checked ? [...others, ...shown] : others)}
+      />
+      {texts.value.lists.selectAll}
+    </label>
   );
 }
 

@@ -10,7 +10,7 @@ import { Pause, pauseQueue } from '../../components/pause.tsx';
 import { isListKind, type ListKind, queuePath, READERS, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Ways } from '../numbers/ways.tsx';
-import { BulkInvalidate } from './bulk.tsx';
+import { actsOn, Bulk } from './bulk.tsx';
 import { Chips, FilterForm } from './filter-form.tsx';
 import { filterIn, STATES } from './filters.ts';
 import { ItemList } from './list.tsx';
@@ -32,7 +32,7 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
   const base = queuePath(kind, queue);
   const filter = filterIn(query, kind);
   const [ids, setIds] = useState<string[]>([]);
-  const mayInvalidate = kind === 'ticket' && mayAct('producer');
+  const acts = actsOn(kind);
   const selected = { ids, change: setIds };
   useShortcuts([{ key: 'n', does: t.newest, run: () => route(withQuery(base, { ...filter, cursor: '' })) }]);
   const actions = (
@@ -47,12 +47,12 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
       <Section
         title={texts.value.deliveries.kinds[kind]}
         actions={
-          kind === 'ticket' && (
-            <>
-              <DownloadCsv filter={{ ...filter, queue }} />
-              {mayInvalidate && <BulkInvalidate queue={queue} filter={filter} ids={ids} onDone={() => setIds([])} />}
-            </>
-          )
+          <>
+            {kind === 'ticket' && <DownloadCsv filter={{ ...filter, queue }} />}
+            {acts.map((act) => (
+              <Bulk key={act.name} {...{ act, queue, filter, ids }} onDone={() => setIds([])} />
+            ))}
+          </>
         }
       >
         <FilterForm kind={kind} filter={filter} base={base} fixedQueue />
@@ -62,7 +62,7 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
           filter={{ ...filter, queue }}
           base={base}
           fixedQueue
-          {...(mayInvalidate && { selected })}
+          {...(acts.length > 0 && { selected })}
         />
       </Section>
     </Page>

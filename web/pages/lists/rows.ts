@@ -8,7 +8,7 @@ export interface Row {
   id: string;
   queue: string;
   state: string;
-  /** Who holds or ended a ticket, or what won a case. */
+  /** Who holds or ended a ticket, what won a case, or why a job was given back. */
   who: string | null;
   /** A ticket as the API gives it. */
   ticket?: Schemas['Ticket'];
@@ -23,8 +23,8 @@ const ticketRow = (ticket: Schemas['Ticket']): Row => ({
   ...{ id: ticket.id, queue: ticket.queue, state: ticket.state, createdAt: ticket.createdAt, figure: ticket.priority },
   ...{ ticket, who: ticket.lease?.reviewer ?? ticket.decidedBy ?? ticket.invalidation?.by ?? null },
 });
-const jobRow = ({ id, topic, state, priority, createdAt }: Schemas['Job']): Row => ({
-  ...{ id, queue: topic, state, createdAt, figure: priority, who: null },
+const jobRow = ({ id, topic, state, priority, createdAt, lastReason }: Schemas['Job']): Row => ({
+  ...{ id, queue: topic, state, createdAt, figure: priority, who: lastReason },
 });
 const caseRow = ({ id, court, state, votesLeft, winner, createdAt }: Schemas['Case']): Row => ({
   ...{ id, queue: court, state, createdAt, figure: votesLeft, who: winner },

@@ -198,6 +198,14 @@ export const body = {
   open: 'Open in a new tab',
 };
 
+/** What has become of so many. */
+const DONE = {
+  invalidate: (n: string) => `${plural(n, 'ticket has', 'tickets have')} been invalidated`,
+  kick: (n: string) => `${plural(n, 'job has', 'jobs have')} been kicked`,
+  bury: (n: string) => `${plural(n, 'job has', 'jobs have')} been buried`,
+  delete: (n: string) => `${plural(n, 'job has', 'jobs have')} been deleted`,
+};
+
 /** Lists of tickets, jobs and cases, and the search. */
 export const lists = {
   byId: 'By id',
@@ -230,6 +238,7 @@ export const lists = {
   automations: { none: 'None', partial: 'Suggested', full: 'Decided by a model' },
   content: 'Content',
   selected: 'Selected',
+  selectAll: 'Select all that are shown',
   select: (id: string) => `Select ${id}`,
   filtered: 'Filters that are set',
   without: (filter: string) => `Remove the filter: ${filter}`,
@@ -248,17 +257,24 @@ export const lists = {
   older: 'Older',
   bulk: {
     label: 'Invalidate several',
-    selected: (n: string) => `Invalidate ${n} selected`,
-    title: (queue: string) => `Invalidate tickets of ${queue}`,
-    will: 'Open tickets that fit are invalidated: no one can decide them any more, holders lose their lease and are notified. This is final. The preview shows what it hits and changes nothing.',
+    selected: (act: string, n: string) => `${act} ${n} selected`,
+    title: (act: string, items: string, queue: string) => `${act} ${items.toLowerCase()} of ${queue}`,
+    will: {
+      kick: 'The next pops of the topic may get them.',
+      bury: 'No consumer gets them until they are kicked. Who has one now cannot finish it any more.',
+      delete: 'No consumer gets them any more, and who has one now cannot finish it. This is final.',
+      invalidate:
+        'Open tickets that fit are invalidated: no one can decide them any more, holders lose their lease and are notified. This is final. The preview shows what it hits and changes nothing.',
+    },
     allOpen: 'All open ones',
     below: 'Priority below',
     preview: 'Preview',
-    hits: (n: string) => `It hits ${plural(n, 'ticket', 'tickets')}.`,
+    hits: (kind: 'ticket' | 'job', n: string) => `It hits ${plural(n, kind, `${kind}s`)}.`,
     hitsNothing: 'It hits nothing.',
+    others: (n: string) => `In a state in which this cannot be done, and left as they are: ${n}`,
     pinned: 'What is added from now on is not hit.',
-    invalidate: (n: string) => `Invalidate ${n}`,
-    done: (n: string, skipped: string, any: boolean) =>
-      `${plural(n, 'ticket has', 'tickets have')} been invalidated${any ? `; ${skipped} had ended meanwhile` : ''}.`,
+    go: (act: string, n: string) => `${act} ${n}`,
+    done: (act: keyof typeof DONE, n: string, skipped: string, any: boolean) =>
+      `${DONE[act](n)}${any ? `; ${skipped} had ended or changed meanwhile` : ''}.`,
   },
 };

@@ -186,6 +186,8 @@ export const body: Texts['body'] = {
   open: '在新标签页中打开',
 };
 
+const DONE = { invalidate: '已作废', kick: '已重新入队', bury: '已搁置', delete: '已删除' };
+
 export const lists: Texts['lists'] = {
   byId: '按编号',
   byFilter: '按条件',
@@ -217,6 +219,7 @@ export const lists: Texts['lists'] = {
   automations: { none: '无', partial: '有建议', full: '由模型裁定' },
   content: '内容',
   selected: '已选',
+  selectAll: '全选当前显示的项目',
   select: (id) => `选择 ${id}`,
   filtered: '已设条件',
   without: (filter) => `去掉条件：${filter}`,
@@ -235,16 +238,24 @@ export const lists: Texts['lists'] = {
   older: '更早',
   bulk: {
     label: '批量作废',
-    selected: (n) => `作废所选 ${n} 张`,
-    title: (queue) => `作废 ${queue} 中的工单`,
-    will: '符合条件的未结工单将被作废：任何人都不能再裁定，持有人失去租约并收到通知。此操作不可撤销。预览显示受影响的工单，不做任何更改。',
+    selected: (act, n) => `${act}所选（${n}）`,
+    title: (act, items, queue) => `${act} ${queue} 中的${items}`,
+    will: {
+      kick: '该主题接下来的取出即可得到它们。',
+      bury: '在重新入队之前，消费者不会得到它们；正在处理的消费者不能再完成。',
+      delete: '消费者不再得到它们，正在处理的消费者也不能再完成。此操作不可撤销。',
+      invalidate:
+        '符合条件的未结工单将被作废：任何人都不能再裁定，持有人失去租约并收到通知。此操作不可撤销。预览显示受影响的工单，不做任何更改。',
+    },
     allOpen: '所有未结工单',
     below: '优先级低于',
     preview: '预览',
-    hits: (n) => `将作废 ${n} 张工单。`,
+    hits: (kind, n) => `将影响 ${n} ${kind === 'job' ? '个作业' : '张工单'}。`,
     hitsNothing: '没有符合条件的工单。',
     pinned: '此后新增的工单不受影响。',
-    invalidate: (n) => `作废 ${n} 张`,
-    done: (n, skipped, any) => `已作废 ${n} 张工单${any ? `，另有 ${skipped} 张期间已结束` : ''}。`,
+    others: (n) => `所处状态不允许此操作、将保持不变：${n}`,
+    go: (act, n) => `${act}（${n}）`,
+    done: (act, n, skipped, any) =>
+      `${DONE[act]} ${n} ${act === 'invalidate' ? '张工单' : '个作业'}${any ? `，另有 ${skipped} 个期间已结束或改变` : ''}。`,
   },
 };
