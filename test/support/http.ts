@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { checkAnswer, type Json } from './document.ts';
 
 export { eventually } from './eventually.ts';
@@ -27,17 +28,23 @@ export function insist({ status, body }: Reply, what: string, ...wanted: number[
   return body;
 }
 
-/** A client as a user would write it: fetch and JSON, and each answer is held against the OpenAPI document. */
+type Sent = NonNullable<Parameters<typeof request>[1]>;
+
+/** A client with JSON, whose answers are held against the OpenAPI document. Not `fetch`, which takes more than twice the CPU. */
 export function http(url: string, key?: string, isChecked = true): Http {
   const raw = async (method: string, path: string, init: RequestInit = {}): Promise<Reply> => {
-    const headers = new Headers(init.headers);
-    if (key) headers.set('authorization', `Bearer ${key}`);
-    const response = await fetch(url + path, { ...init, method, headers });
-    const text = await response.text();
-    const contentType = response.headers.get('content-type') ?? '';
+    const own = new Headers(init.headers);
+    if (key) own.set('authorization', `Bearer ${key}`);
+    const sent = { method, headers: Object.fromEntries(own), body: init.body ?? null, signal: init.signal } as Sent;
+    const { statusCode: status, headers: received, body: answer } = await request(url + path, sent);
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(received))
+      for (const one of [value].flat()) headers.append(name, one ?? '');
+    const text = await answer.text();
+    const contentType = headers.get('content-type') ?? '';
     const body = /[/+]json/.test(contentType) ? JSON.parse(text) : text;
-    if (isChecked) checkAnswer({ method, url: response.url, status: response.status, contentType, body });
-    return { status: response.status, headers: response.headers, body };
+    if (isChecked) checkAnswer({ method, url: url + path, status, contentType, body });
+    return { status, headers, body };
   };
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     raw(method, path, {
