@@ -25,10 +25,7 @@ export function wantedId(
   return given ?? (key === undefined ? undefined : idFromKey(caller.id, kind, key));
 }
 
-/**
- * An entry of a batch, checked as the body of a call of its own would be.
- * @throws Problem 422, `payload_too_large`
- */
+/** An entry of a batch, checked as the body of a call of its own would be. @throws Problem 422, `payload_too_large` */
 export function checkedEntry<S extends z.ZodType>(schema: S, name: string, sent: unknown): z.output<S> {
   checkValues(sent);
   checkEntry(name, sent);

@@ -13,10 +13,7 @@ const STEP_MS = 500;
 /** `item`: its kind and id, as `ticket/17`. */
 type Options = { reason: string } & Partial<Record<'item' | 'person', string>>;
 
-/**
- * Erases an item or the name of a person, and prints what is kept elsewhere.
- * @throws Misused for options that do not fit
- */
+/** Erases an item or the name of a person, and prints what is kept elsewhere. @throws Misused for options that do not fit */
 export async function eraseCommand(config: Config, { item, ...options }: Options): Promise<void> {
   const [kind, ...id] = item?.split('/') ?? [];
   const { data: wanted, error } = NewErasure.safeParse({

@@ -21,10 +21,7 @@ export function called() {
 /** `queues`: names and prefixes with `*`, by commas. */
 type Options = { role: Role } & Partial<Record<'subject' | 'name' | 'queues' | 'expires' | 'callsPerSecond', string>>;
 
-/**
- * Makes a key and prints it.
- * @throws Misused for options that do not fit
- */
+/** Makes a key and prints it. @throws Misused for options that do not fit */
 export async function createKey(config: Config, options: Options): Promise<void> {
   const { role, subject = null, expires: expiresAt = null } = options;
   const queues = options.queues?.split(',') ?? null;

@@ -67,10 +67,7 @@ function withLooks<T extends ShownTicket>(rows: T[]) {
 export const settleItems = (db: Mover, kind: Kind, all: Settlement[], synced = false) =>
   db.move('settle_items', { kind, ...settling(all), synced }, { moved: withLooks });
 
-/**
- * Settles items and hands each decider the next one by the same commit.
- * @param skills of all of them
- */
+/** Settles items and hands each decider the next one by the same commit. @param skills of all of them */
 export const settleNext = (db: Mover, kind: Kind, all: (Settlement & { next: string })[], skills: string[]) =>
   db.move('settle_next', { kind, ...settling(all), ...columnsOf(all, { next: 'next' }), skills }, { moved: withLooks });
 
@@ -119,10 +116,7 @@ export const listItems = (lists: Queryable, kind: Kind, { before, ...filter }: I
 /** What `list_items` has no index for; `unseen`: without tickets that have an open look. */
 export type Walked = Omit<SavedFilter, keyof ItemFilter | 'reviewer'> & { unseen?: boolean | undefined };
 
-/**
- * A page of tickets, newest first.
- * @returns the rows, and where the page has ended because so many tickets were looked at
- */
+/** A page of tickets, newest first. @returns the rows, and where the page has ended because so many tickets were looked at */
 export async function listTickets(
   lists: Queryable,
   { before, ...filter }: ItemFilter,

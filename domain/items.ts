@@ -13,10 +13,7 @@ export const isFinal = (state: CoreState) => FINAL.has(state);
 
 type WordOf<K extends Kind> = Kinds[K]['words'][keyof Kinds[K]['words']];
 
-/**
- * The word for a state that users of a kind know.
- * @throws Error for a state that items of that kind never have
- */
+/** The word for a state that users of a kind know. @throws Error for a state that items of that kind never have */
 export const stateWord = <K extends Kind>(kind: K, state: CoreState) => wordIn(kindOf(kind).words, state) as WordOf<K>;
 
 /** The state of the core that a kind's word stands for, or undefined. */

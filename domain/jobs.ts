@@ -34,9 +34,7 @@ export function jobView(item: Item) {
   };
 }
 
-/**
- * A body as bytes on beanstalkd's wire: a string as it is, `{"$base64": …}` decoded, other JSON as its text.
- */
+/** A body as bytes on beanstalkd's wire: a string as it is, `{"$base64": …}` decoded, other JSON as its text. */
 export function bodyBytes(body: unknown): Buffer {
   if (typeof body === 'string') return Buffer.from(body);
   const base64 = base64Of(body);

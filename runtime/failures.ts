@@ -70,10 +70,7 @@ export interface Database {
   todo?: string;
 }
 
-/**
- * An error that says why a database cannot be used.
- * @returns the error itself where it has another cause
- */
+/** An error that says why a database cannot be used. @returns the error itself where it has another cause */
 export function databaseFailure(error: unknown, { url, setting, todo: start }: Database): Error {
   const server = `PostgreSQL at ${placeOf(url)}`;
   const { message = '' } = error as Error;
@@ -117,10 +114,7 @@ export function listenFailure(error: unknown, { host, port, settings }: ListenAd
   );
 }
 
-/**
- * Creates a folder if it is missing, and checks that this process may write to it.
- * @throws Error that names the setting
- */
+/** Creates a folder if it is missing, and checks that this process may write to it. @throws Error that names the setting */
 export function needFolder(folder: string, setting: string): void {
   try {
     mkdirSync(folder, { recursive: true });

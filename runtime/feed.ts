@@ -43,9 +43,7 @@ export class Feed {
     this.#log = log;
   }
 
-  /**
-   * Events after a position, at most `limit` and about 4 MB. Empty only if no event there was committed before the call.
-   */
+  /** Events after a position, at most `limit` and about 4 MB. Empty only if no event there was committed before the call. */
   async read(after: number, limit: number): Promise<FeedPage> {
     const there = await this.#page(after, limit);
     if (there.rows.length > 0) return there;
@@ -119,10 +117,7 @@ export class Feed {
     this.#timer.unref();
   }
 
-  /**
-   * Awaits a pass that begins after this call: a running one may have begun before the commit that the caller wants to
-   * see.
-   */
+  /** Awaits a pass that begins after this call: a running one may have begun before the commit that the caller wants to see. */
   #pass(): Promise<number> {
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
@@ -133,10 +128,7 @@ export class Feed {
     return this.#next;
   }
 
-  /**
-   * One pass of the sequencer over committed events; see db/functions/feed.sql.
-   * @returns the last position assigned
-   */
+  /** One pass of the sequencer over committed events; see db/functions/feed.sql. @returns the last position assigned */
   async #number(): Promise<number> {
     const { newest } = only(await this.#db.run('number_events', { limit: BATCH }));
     this.#newest = newest;

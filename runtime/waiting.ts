@@ -113,10 +113,7 @@ export class Waiters {
     for (const queue of this.#queues.values()) if (step % queue.every === queue.turn) this.#poll(queue);
   }
 
-  /**
-   * Calls back for every queue in which an item becomes free.
-   * @returns a function that ends the subscription
-   */
+  /** Calls back for every queue in which an item becomes free. @returns a function that ends the subscription */
   watch(callback: (key: string) => void): () => void {
     this.#watchers.add(callback);
     return () => this.#watchers.delete(callback);

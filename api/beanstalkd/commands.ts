@@ -146,9 +146,7 @@ export const handlers: { [N in protocol.CommandName]: Handler<N> } = {
   quit: () => undefined,
 };
 
-/**
- * Reserves a job. Without a ready one the wait ends with DEADLINE_SOON before a reservation expires, else with the timeout.
- */
+/** Reserves a job. Without a ready one the wait ends with DEADLINE_SOON before a reservation expires, else with the timeout. */
 async function reserve(session: Session, seconds: number): Promise<protocol.Reply | undefined> {
   const until = performance.now() + seconds * 1000;
   session.become('workers');

@@ -136,10 +136,7 @@ const COMMANDS: [prefix: string, parse: Parser][] = [
  */
 export const isHttp = (line: string) => / HTTP\/\d(\.\d)?$/.test(line);
 
-/**
- * @param line without its CRLF
- * @returns the command, or the reply to an invalid line
- */
+/** @param line without its CRLF @returns the command, or the reply to an invalid line */
 export function parse(line: string): Command | typeof BAD_FORMAT | typeof UNKNOWN_COMMAND {
   if (line.includes('\0')) return BAD_FORMAT;
   const found = COMMANDS.find(([prefix]) => line.startsWith(prefix));

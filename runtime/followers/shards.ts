@@ -47,10 +47,7 @@ export function createShards(db: Db, node: string) {
     lowest: (lane: Lane) => Math.min(...[...own.values()].map((shard) => shard[lane])),
     /** Whether the cursor of its lane has passed a line. */
     isPast: (shard: number, lane: Lane, position: number) => position <= (own.get(shard)?.[lane] ?? 0),
-    /**
-     * Writes cursors that have moved.
-     * @returns false when some of the shards have been taken over
-     */
+    /** Writes cursors that have moved. @returns false when some of the shards have been taken over */
     async move(cursors: Map<number, Cursors>): Promise<boolean> {
       const moved = [...own.values()].flatMap((shard) => {
         const to = cursors.get(shard.shard);

@@ -46,10 +46,7 @@ export async function stop(ctx: Context): Promise<void> {
   await Promise.all(LANES.map((lane) => lane.stop(ctx)));
 }
 
-/**
- * Invites jurors to a case that lacks some (S2.1).
- * @returns the number of jurors invited
- */
+/** Invites jurors to a case that lacks some (S2.1). @returns the number of jurors invited */
 export async function invite({ db }: Context, id: string, receipt?: Receipt): Promise<number> {
   const tokens = Array.from({ length: MOST_INVITED }, newToken);
   const moved = movedCases(({ n }: { n: number }) => (n > 0 ? id : null));

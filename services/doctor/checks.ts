@@ -67,15 +67,9 @@ export interface Check {
   rule: string;
   /** One sentence that tells an operator what to do. */
   advice: string;
-  /**
-   * @param before violations that an earlier look found; only these are examined again
-   * @returns the violations
-   */
+  /** @param before violations that an earlier look found; only these are examined again @returns the violations */
   look(of: Examined, before?: Found[]): Promise<Found[]>;
-  /**
-   * Repairs violations. Safe to repeat, and while the system runs.
-   * @returns a sentence that says what was done
-   */
+  /** Repairs violations. Safe to repeat, and while the system runs. @returns a sentence that says what was done */
   repair?(of: Examined, found: Found[]): Promise<string>;
 }
 

@@ -43,10 +43,7 @@ export const list = ({ db }: Context, kind: Kind, before: number | undefined, li
 /** Whether this process has made sure of the queue already. */
 export const isKnown = (ctx: Context, kind: Kind, name: string) => ensured(ctx).known.has(`${kind}/${name}`);
 
-/**
- * Checks that these queues exist; known ones cost nothing.
- * @throws Problem `not_found`
- */
+/** Checks that these queues exist; known ones cost nothing. @throws Problem `not_found` */
 export async function checkThere(ctx: Context, kind: Named, names: string[]): Promise<void> {
   for (const name of names)
     if (!isKnown(ctx, kind, name)) {

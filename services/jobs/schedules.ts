@@ -114,11 +114,7 @@ export async function plansOf({ client }: Context, rows: ScheduleRow[]): Promise
 export const list = ({ db }: Context, topic: string, before: number | null, limit: number) =>
   db.lists.run('list_schedules', { topic, before, limit });
 
-/**
- * Ends a periodic job.
- * @returns false: there was none
- * @throws Problem `unavailable` when Temporal cannot be reached
- */
+/** Ends a periodic job. @returns false: there was none. @throws Problem `unavailable` when Temporal cannot be reached */
 export async function remove(ctx: Context, topic: string, name: string): Promise<boolean> {
   try {
     return await change(ctx, topic, name, async (tx) => {

@@ -47,10 +47,7 @@ const missing = (id: string) => `there is no review ${id}`;
 /** @throws Problem `not_found` */
 export const get = async ({ db }: Context, id: string) => found(await db.run('get_review', { id }), missing(id));
 
-/**
- * Creates or edits a review.
- * @throws Problem `id_conflict` when another review has one of the pictures; `erased`
- */
+/** Creates or edits a review. @throws Problem `id_conflict` when another review has one of the pictures; `erased` */
 export async function put(ctx: Context, review: NewReview) {
   const { id } = review;
   const sealed = { ...review, callback: ctx.secrets.seal(review.callback) };

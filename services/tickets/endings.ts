@@ -124,10 +124,7 @@ export async function invalidateByFilter(
 
 const statesOf = (state: OpenFilter['state']) => (state ? [coreState('ticket', state) ?? state] : OPEN);
 
-/**
- * Ends the open tickets of a subject, in one queue or in all (S0.4).
- * @param dryRun changes nothing, and answers as if it had
- */
+/** Ends the open tickets of a subject, in one queue or in all (S0.4). @param dryRun changes nothing, and answers as if it had */
 export async function endSubject(
   ctx: Context,
   { result, ...closing }: Omit<Closing, 'items'> & { result?: unknown },

@@ -5,10 +5,7 @@ import { invalid } from '../shared/problems.ts';
 /** Bodies whose words are kept in one step. */
 const STEP = 1_000;
 
-/**
- * A page of tickets, newest first; see `listTickets`.
- * @throws Problem 422 for a text while the words of bodies are not kept
- */
+/** A page of tickets, newest first; see `listTickets`. @throws Problem 422 for a text while the words of bodies are not kept */
 export async function list({ db }: Context, filter: ItemFilter, walked: Walked, limit: number) {
   if (walked.text !== undefined) {
     const [fullText] = await db.lists.run('full_text');

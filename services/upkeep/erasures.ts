@@ -10,10 +10,7 @@ import { found } from '../shared/problems.ts';
 import { newId } from '../shared/tokens.ts';
 import { describeNamespace } from './reconciler.ts';
 
-/**
- * Asks for an erasure, which processes then carry out. Asked for again, it is the same one.
- * @throws Problem `not_found`
- */
+/** Asks for an erasure, which processes then carry out. Asked for again, it is the same one. @throws Problem `not_found` */
 export async function add(
   { db }: Pick<Context, 'db'>,
   { item, person = '', reason }: NewErasure,
@@ -46,10 +43,7 @@ export async function carryOut({ db }: Pick<Context, 'db'>, signal?: AbortSignal
   await db.run('forget_names');
 }
 
-/**
- * What is kept elsewhere, and until when; null: as long as somebody keeps it.
- * @param client without one Temporal is not asked
- */
+/** What is kept elsewhere, and until when; null: as long as somebody keeps it. @param client without one Temporal is not asked */
 export async function remains(
   { db, config: { archive } }: { db: Context['db']; config: Pick<Config, 'archive'> },
   { finished_at, stands_for: standsFor }: ErasureRow,
