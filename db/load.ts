@@ -59,10 +59,17 @@ export const sqlFiles = (folder: string): string[] =>
 /** The statements of these files' texts. */
 export function readStatements(files: string[]): Statement[] {
   const lists: Lists = new Map();
-  for (const [name, text] of files.flatMap((file) => partsOf(file, 'columns')))
+  const all = files.map((file) => (file.startsWith('-- calls\n') ? withCalls(file) : file));
+  for (const [name, text] of all.flatMap((file) => partsOf(file, 'columns')))
     lists.set(name, text.replaceAll(/^--.*/gm, '').match(/[\w{}]+/g) ?? []);
-  return files.flatMap((file) => partsOf(file, 'name')).map(([name, text]) => readStatement(name, text, lists));
+  return all.flatMap((file) => partsOf(file, 'name')).map(([name, text]) => readStatement(name, text, lists));
 }
+
+const CALL = /^((\w+)\(.*\)(?: as \S+)?)((?: :[a-z]+)*)(?: (-- not null: .*))?$/gm;
+
+/** A file of calls, a line each: `name(:a) as "n!" :moves -- not null: b`, as the statements that they stand for. */
+const withCalls = (file: string) =>
+  file.replaceAll(/^--.*\n/gm, '').replaceAll(CALL, '-- name: $2$3\n$4\nselect * from $1;');
 
 /** The parts of a file that begin with `-- name: x` or `-- columns: x`, by name, without their last semicolon. */
 const partsOf = (file: string, what: string): [name: string, text: string][] =>

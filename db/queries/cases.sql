@@ -79,21 +79,11 @@ select i.* from queue qq cross join lateral (
  where qq.kind = 'case' and (:court?::text is null or qq.name = :court)
  order by i.created_at desc, i.seq desc limit :limit;
 
--- name: claim_cases :moves
-select * from claim_cases(:court, :jurors, :tokens);
-
--- name: case_reasons
--- not null: no_votes_left, voted, party, skipped, open
-select * from case_reasons(:court, :juror);
-
 -- name: explain_juror
 -- not null: outcome, no_votes_left, voted, party, skipped, open
 select o.outcome, r.* from court c cross join lateral juror_seen(c, :juror, :juror) j
  cross join lateral juror_outlook(c, j, clock_timestamp()) o cross join lateral case_reasons(c.name, :juror) r
  where c.name = :court;
-
--- name: explain_case
-select why as "why!", ahead as "ahead!" from explain_case(:id, :court, :juror);
 
 -- name: cases_to_judge
 -- The basis for judging votes: the counted votes so far, of which gold has none, and the court's settings. Where its
@@ -103,32 +93,11 @@ select f.id, case when f.gold is null then f.tally else '{}' end as "tally!", f.
   from case_file f join court c on c.name = f.court join queue q on q.kind = 'case' and q.name = f.court
  where f.id = any (:ids::text[]);
 
--- name: cast_votes :moves
-select id as "id!", outcome as "outcome!", counted as "counted!" from cast_votes(:votes::jsonb);
-
--- name: leave_case :moves
-select leave_case(:id, :token, :subject?, :how) as "outcome!";
-
--- name: renew_hold :moves
-select * from renew_hold(:id, :token, :subject?);
-
--- name: change_case :moves
-select change_case(:id, :change::json, :actor) as "changed!";
-
--- name: resolve_case :moves
-select resolve_case(:id, :winner, :reason, :actor) as "resolved!";
-
--- name: close_cases :moves
-select * from close_cases(:ids, :reason, :actor) as "id!";
-
 -- name: case_votes
 -- Newest first; :before is the number of the last row of the page before.
 -- bytes: comment
 select seq, juror, option, comment, at, counted from vote
  where case_id = :id and (:before?::bigint is null or seq < :before) order by seq desc limit :limit;
-
--- name: invite_jurors :moves
-select invite_jurors(:id, :tokens) as "n!";
 
 -- name: invitations
 -- A juror's open invitations, through whichever of their accounts, newest first: a token begins with its time.

@@ -48,9 +48,6 @@ select c.*, {q.of_its_queue} from queue q join court c on c.name = q.name
  where q.kind = 'case' and (:before?::bigint is null or q.seq < :before) and is_there(q)
  order by q.seq desc limit :limit;
 
--- name: delete_court :moves
-select outcome as "outcome!", id from delete_court(:name, :actor);
-
 -- name: cases_with_removed_options
 -- Open cases with votes for options that are not among :options, the oldest first, up to :limit of them. Votes for
 -- options that had been removed before do not matter any more.
@@ -70,9 +67,6 @@ select i.id, i.created_at::text as "created_at!", i.seq,
  where i.kind = 'case' and i.queue = :court and i.state = 'ready'
    and (i.created_at, i.seq) > (:afterCreatedAt::timestamptz, :afterSeq::bigint)
  order by i.created_at, i.seq limit :limit;
-
--- name: rejudge_cases :moves
-select * from rejudge_cases(:court, :found::jsonb, :settingsVersion) as id;
 
 -- name: put_jurors
 -- Into the list that counts, or into one that does not count yet (:list). In the order of ids, so that two calls
@@ -111,15 +105,6 @@ update court c set list = l.list from l where c.name = :court returning c.list;
 delete from juror j where j.court = :court and j.list <> (select list from court where name = :court)
    and not exists (select from juror_list l where l.court = j.court and l.list = j.list and l.final_hash is null);
 
--- name: lock_jurors
-select lock_jurors(:court, true);
-
--- name: end_barred_holds :moves
-select * from end_barred_holds(:court, :persons?) as "id!";
-
--- name: free_jurors
-select free_jurors(:court, :persons?);
-
 -- name: newly_invitable
 -- Up to :limit persons who may be invited by these rows (:jurors, as in put_jurors) but not by the list (:list).
 select distinct s.person from (
@@ -141,9 +126,6 @@ select distinct n.person from juror n
 
 -- name: freed_jurors
 select seq from freed_juror where person is not null order by seq limit :limit;
-
--- name: invite_freed :moves
-select invite_freed(:seq, :token) as id;
 
 -- name: take_freed_courts
 with taken as (

@@ -1,21 +1,12 @@
 -- Erasures (services/upkeep/erasures.ts, db/functions/erasures.sql).
 
--- name: add_erasure
-select * from add_erasure(:id, :kind, :itemId, :reason, :actor);
-
 -- name: get_erasure
 select * from erasure where id = :id;
-
--- name: erasure_step :moves
-select * from erasure_step();
 
 -- name: add_person_erasure
 -- Of several calls the first makes it, and the others are answered the same one.
 insert into erasure (id, person, stands_for, reason, actor) values (:id, :person, :standsFor, :reason, :actor)
 on conflict (person) where person is not null do update set person = excluded.person returning *;
-
--- name: forget_names
-select forget_names();
 
 -- name: excluded_by_hash
 -- Open items from which the erased name is excluded by its hash.

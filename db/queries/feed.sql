@@ -1,8 +1,5 @@
 -- The feed: positions are given out by db/functions/feed.sql.
 
--- name: number_events
-select numbered as "numbered!", newest as "newest!" from number_events(:limit);
-
 -- name: feed_page
 -- Up to :limit events after position :after, with no more than :bytes bytes of data except for the last one, which
 -- bounds the memory of a page. Each event is looked up on its own: planned for any number of rows, a join would read

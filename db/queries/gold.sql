@@ -29,9 +29,6 @@ select g.*, n.judged as "judged!", n."right" as "right!", n.skipped as "skipped!
   from gold g cross join lateral gold_counts(g) n
  where g.queue = :queue and g.seq > :after::bigint order by g.seq limit :limit;
 
--- name: dispute_ticket :moves :unseen
-select * from dispute_ticket(:id, :person, :reason);
-
 -- name: retired_gold
 -- Gold that is retired or disputed.
 select g.id, n.judged as "judged!", n."right" as "right!", n.disputed as "disputed!"

@@ -213,12 +213,6 @@ update item
  where kind = :kind and id = :id
 returning *;
 
--- name: refuse_lease :moves :unseen
-select * from refuse_lease(:kind, :id, :token, :attempt);
-
--- name: leave_note :moves :unseen
-select * from leave_note(:kind, :id, :actor, :text);
-
 -- name: item_notes
 -- What people have left on an item, oldest first; :actor? and :text?: one of them.
 select seq, actor, at, data ->> 'text' as "text!" from event

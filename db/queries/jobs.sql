@@ -31,11 +31,6 @@ select coalesce(min(f.seq) - 1, :upTo::bigint) as "floor!",
            and i.seq <= :upTo::bigint and i.event_seq = 1
          order by i.seq limit 1) f;
 
--- name: pop_to_push :moves
--- For the topic's push target: at most :limit jobs with it at once over all processes, so the count is
--- taken under a lock of the topic.
-select * from pop_to_push(:topic, :tokens, :limit);
-
 -- name: reserve_job :moves
 -- Reserves one job by its number in any open state but reserved (beanstalkd's reserve-job). The clock is read when the
 -- row is locked: a reservation begins after the end of the one before.
@@ -55,9 +50,6 @@ update item i
  where i.kind = t.kind and i.id = t.id
 returning i.*;
 
--- name: begin_runs :moves
-select * from begin_runs(:jobs::json);
-
 -- name: find_run
 -- The newest run of a job's id, with the run that an add of this key began or met.
 select i.*, k.run as of_key, is_spent(i.queue, :topic) as "spent!"
@@ -67,9 +59,6 @@ select i.*, k.run as of_key, is_spent(i.queue, :topic) as "spent!"
 -- name: finished_run
 -- An earlier run that this token finished.
 select id, queue, 'settled' as "state!" from job_run where id = :id and settled_token = token_hash(:token);
-
--- name: has_begun_since
-select has_begun_since(:id, :version) as "has!";
 
 -- name: finish_jobs :moves
 select {published}, settled_token from finish_jobs(:ids, :tokens, :actors);

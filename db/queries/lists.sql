@@ -37,9 +37,6 @@ with page as (
 select i.* from page p join item i on i.kind = :kind and i.id = p.id
  order by i.created_at desc, i.seq desc;
 
--- name: tend_words
-select tend_words(:on, :limit) as more;
-
 -- name: full_text
 select ready from full_text;
 

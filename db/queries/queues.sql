@@ -13,9 +13,6 @@ select * from queue q where kind = :kind and name = :name and is_there(q);
 select * from queue q where kind = :kind and (:before?::bigint is null or seq < :before) and is_there(q)
  order by seq desc limit :limit;
 
--- name: delete_queue
-select delete_queue(:kind, :name) as "outcome!";
-
 -- columns: queue_settings
 lease_seconds, level_seconds, escalations, reclaimed_first, max_held, max_attempts, deadline_seconds, callback, form,
 rules, sync, second, gold, service_seconds, lease, registered, category_from, desk

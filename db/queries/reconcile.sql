@@ -32,9 +32,6 @@ on conflict (one) do update
        started_at = clock_timestamp(), finished_at = null,
        epoch = reconciliation.epoch + 1;
 
--- name: put_back
-select stage as "stage!", put from put_back(:limit, :most);
-
 -- name: is_reconciled
 -- `timeline`: another one means that the server was restored to an older state, or failed over to one.
 select not exists (select from reconciliation where stage is not null) as "done!",

@@ -64,18 +64,6 @@ select r.number::text as "id!", r.last_seq as "seq!",
    select coalesce(max(b.last_seq), 0) as last_seq from job_run b where b.id = r.id and b.run < r.run) p
  where r.number = any (:ids::text[]::bigint[]) order by r.number;
 
--- name: forget_runs
-select forget_runs(:ids::text[]::bigint[]) as "n!";
-
--- name: forget_items :moves :unseen
-select forget_items(:kind, :ids, :seqs?::integer[]) as "n!";
-
--- name: forget_reviews
-select forget_reviews(:ids, :seqs?::integer[]) as "n!";
-
--- name: forget_tasks :moves :unseen
-select forget_tasks(:ids, :seqs?::integer[]) as "n!";
-
 -- name: archived_items
 -- bytes: line
 -- Each as a line for the archive, in the words of the API: no tokens, secrets or hashes.

@@ -4,19 +4,12 @@
 select * from receive_callbacks(:reviews, :ids, :kinds, :targets, :statuses, :auditTimes, :skewSeconds, :actors, :wait,
                                 :whole);
 
--- name: apply_review
-select * from apply_review(:id, :limit);
-
 -- name: waiting_reviews
 -- Reviews with a callback that has waited for :seconds to be applied. (Limited: after a burst of a million, all of them
 -- are late.)
 select distinct review_id as "id!"
   from (select review_id, received_at from review_callback where outcome = 'pending' limit 10000) p
  where received_at < clock_timestamp() - make_interval(secs => :seconds) order by id limit :limit;
-
--- name: put_review :moves
-select created as "created!", now as "now!"
-  from put_review(:id, :targets::jsonb, :body::json, :callback?::jsonb, :actor);
 
 -- name: get_review
 select * from review where id = :id;
@@ -42,9 +35,6 @@ select r.record as "record!", r.version as "version!",
 -- bytes: before, after
 select *, audit_text(audit_time) as shown_time from review_callback
  where review_id = :id and seq > :after::bigint order by seq limit :limit;
-
--- name: review_record
-select review_record(:id, :seq::bigint) as "record!";
 
 -- name: review_change
 -- A review as it was after line :n of its log, for a message about that, the line, and its callback of today.
@@ -77,6 +67,3 @@ select c.outcome as "outcome!", f.outcome as first_outcome from review_callback 
 -- Where a picture is, or was last.
 select review_id from review_index where kind = 'picture' and target_id = :picture
  order by removed_at is null desc, removed_at desc limit 1;
-
--- name: next_change
-select next_change(:id) as n;

@@ -1,20 +1,11 @@
 -- Between processes: nodes, clocks, notices.
 
--- name: tick :moves
-select * from tick(:limit);
-
 -- name: tick_item :moves
 -- When its workflow's durable timer fires. A parked item waits for its minute: its failure is published, and would make
 -- its workflow come again at once.
 select * from tick_items(:kind, array(
   select :id::text where not exists (
     select from parked where kind = :kind and item_id = :id and until > clock_timestamp())));
-
--- name: tick_items :moves
-select * from tick_items(:kind, :ids);
-
--- name: refresh_statistics
-select * from refresh_statistics();
 
 -- name: next_due
 -- The earliest wake time, parked items aside, as seconds from now (negative: overdue).

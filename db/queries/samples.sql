@@ -1,8 +1,5 @@
 -- Figures over time. They run on the lists' connections.
 
--- name: sample_queues
-select sample_queues(:limit) as "n!";
-
 -- name: queue_samples
 -- Counts of a queue (:queue empty: of all queues of the kind) at the end of each step, and before the first: each is
 -- the newest row that is not younger, so a step costs one index probe. One row more than :limit + 1 means that there

@@ -8,17 +8,11 @@ on conflict (id) do nothing returning *;
 -- name: get_template
 select * from task_template where id = :id;
 
--- name: change_template
-select * from change_template(:id, :name?, :params?::json);
-
 -- name: template_version
 -- The parameters that a template had in a version; null: as it is.
 select coalesce(v.version, t.version) as "version!", coalesce(v.params, t.params) as "params!"
   from task_template t left join task_template_version v on v.template_id = t.id and v.version = :version?::integer
  where t.id = :id;
-
--- name: delete_template
-select delete_template(:id) as "outcome!";
 
 -- name: list_templates
 -- bytes: params
@@ -53,9 +47,6 @@ update task_group g set size = (select count(*) from member m where m.group_id =
 -- Without their members: a group may have 100,000.
 select * from task_group where :before?::bigint is null or seq < :before order by seq desc limit :limit;
 
--- name: is_zone
-select is_zone(:name) as "known!";
-
 -- name: add_task :moves
 select r.outcome as "outcome!", (r.item).* from add_task(:task::json, :maxRotations, :actor) r;
 
@@ -64,9 +55,6 @@ select r.outcome as "outcome!", (r.item).* from change_task(:id, :task::json, :r
 
 -- name: delete_task :moves
 select r.outcome as "outcome!", (r.item).* from delete_task(:id, :reason?, :actor) r;
-
--- name: cancel_occurrence :moves
-select * from cancel_occurrence(:id, :reason, :actor);
 
 -- name: get_task
 select * from task where id = :id;
@@ -128,9 +116,6 @@ select r.person, r.outcome, r.log_id, r.given, (r.item).* from next_tasks(:pulls
 
 -- name: explain_user
 select task_prospect(:person, '{}', true, clock_timestamp()) -> 'reasons' as "reasons!";
-
--- name: explain_task
-select why as "why!", state, ahead as "ahead!" from explain_task(:id, :person);
 
 -- name: was_dispatched
 -- Whether this user was ever given an occurrence of the task.
