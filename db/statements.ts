@@ -543,7 +543,7 @@ export interface Statements {
   wrong_stock: { params: { from: number; to: number; limit: number }; row: { id: string; says: string | null } };
   wrong_reviews: { params: { from: number; to: number; limit: number }; row: { id: string; says: string | null } };
   wrong_outcomes: { params: { limit: number }; row: { id: string; says: string | null } };
-  wrong_positions: { params: { from: number; to: number; limit: number }; row: { id: string; says: string | null } };
+  wrong_feed: { params: { from: number; to: number; limit: number }; row: { id: string; says: string | null } };
   put_draft: { params: { draft: string; id: string; token: string; subject?: string | null }; row: { id: string } };
   drafts_of: { params: { ids: (string | null)[]; person: string }; row: { id: string; draft: unknown; at: Date } };
   forget_drafts: { params: {}; row: never };

@@ -66,7 +66,7 @@ interface Media {
   examples?: unknown;
 }
 
-interface Operation {
+export interface Operation {
   parameters?: object[];
   requestBody?: object;
   responses?: object;

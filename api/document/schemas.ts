@@ -1,15 +1,7 @@
+import type { Operation } from './operation.ts';
+
 /** An object of the document: a schema, or a container of schemas. */
 type Node = Record<string, unknown>;
-
-interface Document {
-  components?: { schemas?: object };
-  paths?: object;
-}
-
-interface Operation {
-  requestBody?: object;
-  responses?: object;
-}
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -18,11 +10,9 @@ const isNode = (value: unknown): value is Node => typeof value === 'object' && v
  * optional in a request, and always present in an answer.
  * @throws Error for a named schema with defaults that is both sent and answered
  */
-export function settleSchemas(document: Document): void {
+export function settleSchemas(document: { components?: { schemas?: object }; paths?: object }): void {
   const schemas = (document.components?.schemas ?? {}) as Record<string, unknown>;
-  const operations = Object.values(document.paths ?? {}).flatMap(
-    (path) => Object.values(path as object) as Operation[],
-  );
+  const operations: Operation[] = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path as object));
   const sent = operations.map((operation) => operation.requestBody);
   const answered = operations.map((operation) => operation.responses);
   const [sentNames, answeredNames] = [namesIn(sent, schemas), namesIn(answered, schemas)];

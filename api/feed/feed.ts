@@ -15,9 +15,9 @@ export const feedEndpoint = endpoint('readFeed', 'GET /v1/feed', {
   answers: { 200: FeedEventSchema },
   media: 'application/x-ndjson',
   async handle({ api, ctx, caller, query: { after, follow, limit }, cut, holdPart }) {
-    const range = { after, follow, limit: limit ?? (follow ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT) };
+    const most = limit ?? (follow ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
     // the first page is read before the answer begins, so that an unreachable database is a 503
-    const pages = await feed.read(ctx, range);
+    const pages = await feed.read(ctx, after, most, follow);
     return ndjson((ended) => textOf(pages(ended)), {
       endless: follow,
       headers: { 'docket-feed-newest': String(ctx.feed.newest) },

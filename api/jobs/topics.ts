@@ -3,6 +3,7 @@ import { ShownSigned } from '../../contract/callbacks.ts';
 import { answer, counts, Deleted, orNull, Page, pageOf } from '../../contract/common.ts';
 import { JOB_STATES, Schedule, ScheduleSettings, Topic, TopicSettings } from '../../contract/jobs.ts';
 import { AnyName, Name } from '../../contract/names.ts';
+import type { RowOf } from '../../db/pool.ts';
 import type { QueueRow, ScheduleRow } from '../../db/statements.ts';
 import { coreState } from '../../domain/items.ts';
 import * as queues from '../../services/items/queues.ts';
@@ -37,13 +38,7 @@ const view = (api: Api, topic: QueueRow, caller: Caller) => ({
   push: topic.push && shownReceiver(api, caller, topic.push),
 });
 
-interface Counts {
-  counts: Record<string, number>;
-  oldest_waiting_seconds: number | null;
-  claims_per_minute: number;
-}
-
-function statsView({ counts, oldest_waiting_seconds, claims_per_minute }: Counts) {
+function statsView({ counts, oldest_waiting_seconds, claims_per_minute }: RowOf<'queue_stats'>) {
   const byState = JOB_STATES.map((word) => [word, counts[coreState('job', word) ?? ''] ?? 0] as const);
   return {
     ...(Object.fromEntries(byState) as Record<(typeof JOB_STATES)[number], number>),

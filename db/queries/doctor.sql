@@ -228,7 +228,7 @@ select i.kind || '/' || i.id as "id!", 'its outcome is pending, and its delivery
  where i.delivery_pending and d.state <> 'pending' and d.type <> 'case.invited'
  order by 1 limit :limit;
 
--- name: wrong_positions
+-- name: wrong_feed
 -- Log lines without a position that the sequencer has passed without leaving a hole, so that no reader of the feed will
 -- ever see them (db/functions/feed.sql); and positions of lines that do not exist.
 select 'event ' || e.id as "id!",

@@ -10,7 +10,7 @@ import {
   lookedAgain,
   type Result,
 } from './checks.ts';
-import { INVARIANTS, type Invariant, newestLines } from './invariants.ts';
+import { INVARIANTS, type Invariant, look, newestLines } from './invariants.ts';
 import { SCHEDULE_CHECKS } from './schedules.ts';
 import { DATABASE_CHECKS, reachTemporal, SCHEMA_CHECK, TEMPORAL_CHECKS } from './system.ts';
 import { WAITING_CHECKS } from './waiting.ts';
@@ -59,14 +59,15 @@ const unreachable = ({ message }: Error): Check => ({
 });
 
 /** Checks an invariant over the newest lines of the log, or over the whole log in steps. */
-const invariantCheck = ({ look, byLog, ...invariant }: Invariant): Check => ({
+const invariantCheck = (invariant: Invariant): Check => ({
   ...invariant,
   severity: 'broken',
   async look({ db, deep, limits: { lines: size } }, before) {
     const again = before?.flatMap(({ lines }) => lines ?? []);
-    const parts = again ? distinct(again) : byLog && deep ? await wholeLog(db, size) : [await newestLines(db, size)];
+    const all = invariant.byLog && deep;
+    const parts = again ? distinct(again) : all ? await wholeLog(db, size) : [await newestLines(db, size)];
     const found = new Map<string, Found>();
-    for (const lines of parts) for (const one of await look(db, lines)) found.set(one.id, { ...one, lines });
+    for (const lines of parts) for (const one of await look(db, invariant, lines)) found.set(one.id, { ...one, lines });
     return [...found.values()];
   },
   ...(invariant.name === 'counts' && { repair: correctCounts }),

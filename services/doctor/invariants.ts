@@ -9,110 +9,92 @@ import type { Found, Lines } from './checks.ts';
 const MOST = 1_000;
 const EXAMPLES = 5;
 
-/** A rule that rows obey in every snapshot. */
+/** A rule that rows obey in every snapshot; `wrong_<name>` in db/queries/doctor.sql finds those that break it. */
 export interface Invariant {
-  name: string;
+  name: keyof typeof RULES;
   rule: string;
   advice: string;
   /** It checks the items of a range of the log; otherwise it checks all rows. */
   byLog?: true;
-  look(on: Queryable, lines: Lines): Promise<Found[]>;
 }
 
 const TRANSITIONS = KINDS.flatMap((kind) => transitionsOf(kind).map(({ event, to }) => ({ kind, event, state: to })));
-const LIFECYCLE = columnsOf(TRANSITIONS, { kinds: 'kind', events: 'event', states: 'state' });
-const EXCLUSIVE = KINDS.filter((kind) => kindOf(kind).leased === 'one');
 const REPORT = 'report it if only Docket writes to this database';
+/** What the statements take beside the lines. */
+const GIVEN = {
+  ...columnsOf(TRANSITIONS, { kinds: 'kind', events: 'event', states: 'state' }),
+  ...{ exclusive: KINDS.filter((kind) => kindOf(kind).leased === 'one'), correct: false, limit: MOST },
+};
 
-/** The invariants, in the order in which they are checked. */
-export const INVARIANTS: readonly Invariant[] = [
-  {
-    name: 'counts',
+/** In the order in which they are checked. */
+const RULES = {
+  counts: {
     rule: 'counts of items and deliveries are those of the rows',
     advice: `The rows are right: run docket doctor --repair, which corrects the counts, and ${REPORT}.`,
-    look: (on) => on.run('wrong_counts', { limit: MOST, correct: false }),
   },
-  {
-    name: 'states',
+  states: {
     rule: 'the last event of each item leads to its state',
     advice: `Read its events to see which state it should be in, put that back from a backup, and ${REPORT}.`,
     byLog: true,
-    look: (on, lines) => on.run('wrong_states', { ...lines, ...LIFECYCLE, limit: MOST }),
   },
-  {
-    name: 'log',
+  log: {
     rule: 'events have no gap, agree with the row, and grant a ticket or job to one at a time',
     advice: `Put the item and its events back from a backup of before they parted, and ${REPORT}.`,
     byLog: true,
-    look: (on, lines) => on.run('wrong_log', { ...lines, exclusive: EXCLUSIVE, limit: MOST }),
   },
-  {
-    name: 'waits',
+  waits: {
     rule: 'no workflow waits for an item that is over without being woken',
     advice: `Set wake_at of its row in wait to the present, and ${REPORT}.`,
-    look: (on) => on.run('wrong_waits', { limit: MOST }),
   },
-  {
-    name: 'looks',
+  looks: {
     rule: 'a ticket or case knows of each second look at it whether it is open',
     advice: `Invalidate an open look, which ends it in both; else ${REPORT}.`,
     byLog: true,
-    look: (on, lines) => on.run('wrong_looks', { ...lines, limit: MOST }),
   },
-  {
-    name: 'holds',
+  holds: {
     rule: 'what is held has a whole lease, the one that was granted last, and was due',
     advice: `Take the item from its holder as an operator, so that it is handed out with a new lease, and ${REPORT}.`,
-    look: (on) => on.run('wrong_holds', { limit: MOST }),
   },
-  {
-    name: 'leases',
+  leases: {
     rule: 'live leases of cases and tasks are of open items that were due',
     advice: `End each lease in SQL (set its ended_at, why and ended_by), because it keeps its holder from the next item, and ${REPORT}.`,
-    look: (on) => on.run('wrong_leases', { limit: MOST }),
   },
-  {
-    name: 'cases',
+  cases: {
     rule: 'votes, tallies, holds and capacity of cases agree, and no person has voted twice',
     advice: `Send the settings of the court again, which computes its cases anew; where votes and tally differ, put the case back from a backup, and ${REPORT}.`,
     byLog: true,
-    look: (on, lines) => on.run('wrong_cases', { ...lines, limit: MOST }),
   },
-  {
-    name: 'stock',
+  stock: {
     rule: 'occurrences have the stock that their dispatches leave, and no more dispatches than their task has',
     advice: `Change the task in any field, which computes the stock of its occurrences anew, and ${REPORT}.`,
     byLog: true,
-    look: (on, lines) => on.run('wrong_stock', { ...lines, limit: MOST }),
   },
-  {
-    name: 'reviews',
+  reviews: {
     rule: 'record, index and base row of each review agree with its log',
     advice: `Send the review again with PUT, which writes its three stores anew, and ${REPORT}.`,
     byLog: true,
-    look: (on, lines) => on.run('wrong_reviews', { ...lines, limit: MOST }),
   },
-  {
-    name: 'quotas',
+  quotas: {
     rule: 'first hand-outs to registered reviewers are counted',
     advice: `Their quotas of today let them have more: lower these until tomorrow, and ${REPORT}.`,
     byLog: true,
-    look: (on, lines) => on.run('wrong_quotas', { ...lines, limit: MOST }),
   },
-  {
-    name: 'outcomes',
+  outcomes: {
     rule: 'no outcome is pending whose delivery has ended',
     advice: `Send the outcome again (POST /v1/deliveries/<kind>/<itemId>/1/redeliver), which records its end, and ${REPORT}.`,
-    look: (on) => on.run('wrong_outcomes', { limit: MOST }),
   },
-  {
-    name: 'feed',
+  feed: {
     rule: 'each event that the sequencer has passed has a position in the feed, and each position an event',
     advice: `Readers of the feed have missed these events: let them begin again from 0 on a new target, and ${REPORT}.`,
     byLog: true,
-    look: (on, lines) => on.run('wrong_positions', { ...lines, limit: MOST }),
   },
-];
+} satisfies Record<string, Omit<Invariant, 'name'>>;
+
+export const INVARIANTS = Object.entries(RULES).map(([name, rule]) => ({ name, ...rule })) as readonly Invariant[];
+
+/** The rows that break an invariant, of the items of these lines where it goes by the log. */
+export const look = (on: Queryable, { name }: Invariant, lines: Lines): Promise<Found[]> =>
+  on.run(`wrong_${name}` as 'wrong_log', { ...GIVEN, ...lines });
 
 /** The newest `n` lines of the log. */
 export async function newestLines(on: Queryable, n: number): Promise<Lines> {
@@ -162,12 +144,17 @@ export async function checkAll(ctx: Context): Promise<void> {
   for (const invariant of INVARIANTS) await check(ctx, invariant);
 }
 
-async function check(ctx: Context, { name, byLog, look }: Invariant): Promise<void> {
+async function check(ctx: Context, invariant: Invariant): Promise<void> {
+  const { name, byLog } = invariant;
   const { db, log } = ctx;
   const monitor = monitors(ctx);
   monitor.dueAt.set(name, performance.now() + (name === 'counts' ? WHOLE_EVERY_MS : EVERY_MS));
   try {
-    const found = await look(db.lists, byLog ? await newestLines(db.lists, GAUGE_LINES) : { from: 0, to: 0 });
+    const found = await look(
+      db.lists,
+      invariant,
+      byLog ? await newestLines(db.lists, GAUGE_LINES) : { from: 0, to: 0 },
+    );
     monitor.violations.set(name, found.length);
     if (found.length === 0) return;
     const examples = found.slice(0, EXAMPLES);

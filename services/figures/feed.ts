@@ -4,19 +4,12 @@ import type { Context } from '../shared/context.ts';
 const PAGE = 1_000;
 const HEARTBEAT_MS = 10_000;
 
-interface FeedRange {
-  /** The position after which to read. */
-  after: number;
-  limit: number;
-  /** Whether to wait for further events at the end. */
-  follow: boolean;
-}
-
 /**
  * Reads the feed from a position on (S4.8), page by page as the reader takes them. An empty page is a heartbeat: there
  * was no event for 10 s. The first page is read at once, so that an unreachable database fails this call.
+ * `follow`: waits for further events at the end.
  */
-export async function read({ feed }: Context, { after, limit, follow }: FeedRange) {
+export async function read({ feed }: Context, after: number, limit: number, follow: boolean) {
   const first = await feed.read(after, Math.min(PAGE, limit));
   return async function* pages(ended: AbortSignal): AsyncGenerator<FeedRow[]> {
     let [left, want] = [limit, PAGE];

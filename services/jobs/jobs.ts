@@ -27,20 +27,13 @@ const DRAWS = 100;
 /** Jobs that one statement kicks, which bounds how long it locks. */
 const KICKED_TOGETHER = 1_000;
 
-interface Added {
-  item: Item;
-  /** Which run of its id it is. */
-  run: number;
-  /** False: it was there, or an add with its key has been there. */
-  created: boolean;
-}
-
 /**
  * Adds a job. While the id's run is open, the same content is that run; where it is over, the next one begins (S3.1,
  * S3.2). An add whose key is known is the run that had it first.
+ * @returns which `run` of its id it is; `created` false: it was there, or an add with its key has been there
  * @throws Problem `id_conflict` when the id stands for other content, or its topic takes an id once; `erased`
  */
-export async function add(ctx: Context, { id, key, ...job }: NewJob, actor: string): Promise<Added> {
+export async function add(ctx: Context, { id, key, ...job }: NewJob, actor: string) {
   const hash = contentHash(job);
   const row = { ...rowOf(job, actor), id, hash, key };
   await queues.ensure(ctx, 'job', job.topic);

@@ -81,17 +81,12 @@ export async function put(
 export const find = async ({ db }: Context, topic: string, name: string): Promise<ScheduleRow> =>
   found(await db.run('get_schedule', { topic, name }), `topic ${topic} has no schedule ${name}`);
 
-/** The next firings of a schedule, and whether an operator has paused it. Null: not known. */
-interface Plan {
-  nextAt: string[] | null;
-  paused: boolean | null;
-}
-
 /**
  * Looks up the plans of these schedules. What is paused stands in Temporal's visibility store, which is a second late: to
- * look at schedules themselves would hold up their changes. @returns each row's plan
+ * look at schedules themselves would hold up their changes.
+ * @returns of a row the next firings, and whether an operator has paused it; null: not known
  */
-export async function plansOf({ client }: Context, rows: ScheduleRow[]): Promise<(row: ScheduleRow) => Plan> {
+export async function plansOf({ client }: Context, rows: ScheduleRow[]) {
   const paused = new Map<string, boolean>();
   const look = async (ids: string[]) => {
     const query = `ScheduleId in (${ids.map((id) => `'${id.replaceAll("'", "''")}'`).join()})`;
@@ -101,7 +96,7 @@ export async function plansOf({ client }: Context, rows: ScheduleRow[]): Promise
   const ids = rows.map(({ topic, name }) => scheduleId(topic, name));
   const looking = client.withDeadline(Date.now() + LOOK_MS, () => inBatches(ids, MOST_TOGETHER, look));
   const isKnown = await looking.then(() => true).catch(() => false);
-  return (row) => {
+  return (row: ScheduleRow) => {
     const id = scheduleId(row.topic, row.name);
     // its query does not find this sign; what it does not find else has just been made
     const unseen = isKnown && !id.includes('"') ? false : null;

@@ -1,5 +1,5 @@
 import type { Callback, Change } from '../../contract/items.ts';
-import { columnsOf, only, type RowOf } from '../../db/pool.ts';
+import { columnsOf, only, type ParamsOf, type RowOf } from '../../db/pool.ts';
 import { reviewChange } from '../../domain/reviews.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import { share } from '../shared/batching.ts';
@@ -29,13 +29,7 @@ export interface Target {
   status: number;
 }
 
-interface NewReview {
-  id: string;
-  targets: Target[];
-  body: unknown;
-  callback: Callback | null;
-  actor: string;
-}
+type NewReview = ParamsOf<'put_review'> & { targets: Target[]; callback: Callback | null };
 
 /** About twenty seconds: an edit may have thousands of targets. */
 const LOCKED_RETRIES = { tries: 400, stepMs: 2, mostMs: 100 };

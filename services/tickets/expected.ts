@@ -9,14 +9,6 @@ const MOST_QUEUES = 1_000;
 /** What this process knows: the queue of each lease that it has granted, and settings that decisions depend on. */
 const known = perContext(() => ({ queues: new Map<string, string>(), settings: new Map<string, QueueRow>() }));
 
-/** What a decision has been checked against. */
-interface Checked {
-  /** Settings version whose form it fits; null: none. */
-  formVersion: number | null;
-  /** Whether it also decides others of its subject. */
-  syncs: boolean;
-}
-
 function keep<T>(all: Map<string, T>, key: string, value: T, most: number): void {
   if (all.size >= most) all.clear();
   all.set(key, value);
@@ -33,8 +25,9 @@ export const noteSettings = (ctx: Context, queue: QueueRow | undefined): void =>
 /**
  * Checks a decision by what this process knows, which spares three statements where the queue has a form or syncs. Where
  * that is no longer true, the statement that settles finds it out, and so it decides nothing here.
+ * @returns the settings version whose form it fits; null: none; and whether it also decides others of its subject
  */
-export async function expected(ctx: Context, token: string, decision: unknown): Promise<Checked> {
+export async function expected(ctx: Context, token: string, decision: unknown) {
   const { queues, settings } = known(ctx);
   const queue = settings.get(queues.get(token) ?? '');
   const syncs = queue?.sync === 'subject';
