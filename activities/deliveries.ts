@@ -5,7 +5,7 @@ import * as deliveries from '../services/deliveries/deliveries.ts';
 import * as outcomes from '../services/deliveries/outcomes.ts';
 import { forwardToReview } from '../services/reviews/forwarding.ts';
 import * as reviews from '../services/reviews/reviews.ts';
-import type { Context } from '../services/shared/context.ts';
+import type { Context } from '../services/shared/service.ts';
 import { createSender } from './sender.ts';
 
 export type DeliveryActivities = ReturnType<typeof deliveryActivities>;

@@ -5,7 +5,7 @@ import * as waits from '../services/deliveries/waits.ts';
 import * as items from '../services/items/items.ts';
 import { addFiring } from '../services/jobs/schedules.ts';
 import * as reviews from '../services/reviews/reviews.ts';
-import type { Context } from '../services/shared/context.ts';
+import type { Context } from '../services/shared/service.ts';
 import { carryOut } from '../services/upkeep/commands.ts';
 
 export type ItemActivities = ReturnType<typeof itemActivities>;

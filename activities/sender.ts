@@ -1,12 +1,12 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import { METADATA_ENCODING_KEY } from '@temporalio/common';
-import { workflowOf } from '../contract/callbacks.ts';
+import { workflowOf } from '../contract/common.ts';
 import type { DeliveryRow as Delivery } from '../db/statements.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import * as deliveries from '../services/deliveries/deliveries.ts';
 import type { Outgoing } from '../services/deliveries/outcomes.ts';
 import { refusedCallback } from '../services/shared/checks.ts';
-import type { Context } from '../services/shared/context.ts';
+import type { Context } from '../services/shared/service.ts';
 import { Hosts, type Lane, later, type Slot } from './hosts.ts';
 import { type Answer, post } from './webhook.ts';
 

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
-import { checkEntry, invalid, Problem } from '../services/shared/problems.ts';
+import { checkEntry, invalid, Problem } from '../services/shared/service.ts';
 import { idFromKey } from '../services/shared/tokens.ts';
 import type { Caller } from './auth.ts';
 import { checkValues } from './body.ts';

@@ -1,4 +1,4 @@
-import type { Context, ServiceConfig } from '../services/shared/context.ts';
+import type { Context, ServiceConfig } from '../services/shared/service.ts';
 import type { Attempts } from './attempts.ts';
 import type { Authenticator } from './auth.ts';
 import type { Console } from './console.ts';

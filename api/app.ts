@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
-import { Problem } from '../services/shared/problems.ts';
+import { Problem } from '../services/shared/service.ts';
 import type { Api } from './api.ts';
 import { pages } from './docs.ts';
 import { openApi } from './document/openapi.ts';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { Problem } from '../services/shared/problems.ts';
+import { Problem } from '../services/shared/service.ts';
 
 const WINDOW_MS = 60_000;
 /** Wrong keys from one address within a minute. */

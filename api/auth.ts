@@ -3,8 +3,7 @@ import { needsSubject, type Role } from '../contract/keys.ts';
 import type { ApiKeyRow } from '../db/statements.ts';
 import * as keys from '../services/access/keys.ts';
 import * as sessions from '../services/access/sessions.ts';
-import type { Context } from '../services/shared/context.ts';
-import { invalid, Problem } from '../services/shared/problems.ts';
+import { type Context, invalid, Problem } from '../services/shared/service.ts';
 import { CallRates } from './attempts.ts';
 import { isOwnPage, type Sent } from './origins.ts';
 

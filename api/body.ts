@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { SMALL_BODY } from '../contract/common.ts';
-import { Problem } from '../services/shared/problems.ts';
+import { Problem } from '../services/shared/service.ts';
 import type { Api } from './api.ts';
 import type { Transfer } from './transfers.ts';
 

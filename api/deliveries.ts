@@ -1,13 +1,12 @@
 import type { z } from '@hono/zod-openapi';
-import { isWorkflow, workflowOf } from '../contract/callbacks.ts';
-import { Page, pageOf } from '../contract/common.ts';
+import { isWorkflow, Page, pageOf, workflowOf } from '../contract/common.ts';
 import { Delivery, DeliveryFilter, DeliveryNumber, DeliveryParam, ListedDelivery } from '../contract/deliveries.ts';
 import type { Callback, SignedCallback } from '../contract/items.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import { isItem } from '../domain/kinds.ts';
 import * as deliveries from '../services/deliveries/deliveries.ts';
-import { Problem } from '../services/shared/problems.ts';
+import { Problem } from '../services/shared/service.ts';
 import type { Api } from './api.ts';
 import type { Caller } from './auth.ts';
 import { answer, endpoint, type Tag } from './endpoint.ts';

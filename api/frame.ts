@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
-import { Problem, problemFrom } from '../services/shared/problems.ts';
+import { Problem, problemFrom } from '../services/shared/service.ts';
 import type { Api } from './api.ts';
 import type { ApiContext } from './endpoint.ts';
 import { isForeign, isLoopbackName } from './origins.ts';

@@ -9,7 +9,7 @@ import { MOST_NAMES, OTHERS } from '../runtime/metrics.ts';
 import { violations } from '../services/doctor/invariants.ts';
 import * as figures from '../services/figures/figures.ts';
 import * as reviews from '../services/reviews/reviews.ts';
-import type { Context } from '../services/shared/context.ts';
+import type { Context } from '../services/shared/service.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 

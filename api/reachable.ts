@@ -1,5 +1,5 @@
 import * as figures from '../services/figures/figures.ts';
-import type { Context } from '../services/shared/context.ts';
+import type { Context } from '../services/shared/service.ts';
 
 /** Time limit for an answer of PostgreSQL or Temporal. */
 const LIMIT_MS = 2_000;

@@ -1,8 +1,7 @@
 import type { Kind } from '../contract/snapshot.ts';
 import { groupOfGid } from '../domain/tasks.ts';
 import * as items from '../services/items/items.ts';
-import type { Context } from '../services/shared/context.ts';
-import { Problem } from '../services/shared/problems.ts';
+import { type Context, Problem } from '../services/shared/service.ts';
 import * as tasks from '../services/tasks/tasks.ts';
 import type { Caller } from './auth.ts';
 

@@ -17,7 +17,7 @@ import type { Log } from '../runtime/log.ts';
 import { createRuntime } from '../runtime/runtime.ts';
 import { startTracing } from '../runtime/tracing.ts';
 import { createContext, stopServices } from '../services/services.ts';
-import type { Context } from '../services/shared/context.ts';
+import type { Context } from '../services/shared/service.ts';
 import { startWorker } from '../worker/worker.ts';
 import { keepRunning } from './servers/supervisor.ts';
 import { temporalFailure, temporalOptions } from './temporal.ts';

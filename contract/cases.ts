@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { Callback } from './callbacks.ts';
 import * as common from './common.ts';
+import { Callback } from './common.ts';
 import { Option } from './courts.ts';
 import { Look, Of } from './looks.ts';
 import { AnyId, AnyName, Id, Name } from './names.ts';

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, ShownCallback } from './callbacks.ts';
-import { answer, counts, Json, orNull, PositiveSeconds, request, Seconds, Timezone, texts } from './common.ts';
+import * as common from './common.ts';
 import { AnyName, Id, Name, NewName } from './names.ts';
 
 const Count = z.number().int().min(1).max(1000);
@@ -19,7 +18,7 @@ const Strategy = z
 
 const Fallback = z
   .union([
-    z.strictObject({ extendSeconds: PositiveSeconds }),
+    z.strictObject({ extendSeconds: common.PositiveSeconds }),
     z.strictObject({ court: AnyName }),
     z.strictObject({ queue: NewName }),
   ])
@@ -28,7 +27,7 @@ const Fallback = z
   });
 
 /** Settings of a court; PUT replaces all of them. */
-export const CourtSettings = request('CourtSettings', {
+export const CourtSettings = common.request('CourtSettings', {
   options: z
     .array(Option)
     .min(2)
@@ -49,17 +48,19 @@ export const CourtSettings = request('CourtSettings', {
   maxVotes: z.number().int().min(1).max(2000).nullable().default(null).openapi({
     description: 'With `margin` and `posterior`: most votes on a case, which hangs when these could not decide it',
   }),
-  leaseSeconds: PositiveSeconds.default(600),
+  leaseSeconds: common.PositiveSeconds.default(600),
   overbook: z.number().int().min(0).max(1000).default(0),
-  window: z.strictObject({ cases: Count, seconds: PositiveSeconds }).nullable().default(null),
+  window: z.strictObject({ cases: Count, seconds: common.PositiveSeconds }).nullable().default(null),
   votesPerDay: z.number().int().min(1).max(1_000_000).nullable().default(null),
-  timezone: Timezone.default('UTC').openapi({ description: 'Of the days of `votesPerDay` and `perJurorPerDay`' }),
-  deadlineSeconds: Seconds.nullable().default(null),
+  timezone: common.Timezone.default('UTC').openapi({
+    description: 'Of the days of `votesPerDay` and `perJurorPerDay`',
+  }),
+  deadlineSeconds: common.Seconds.nullable().default(null),
   mode: z.enum(['claim', 'assign', 'both']).default('claim'),
   assign: z
     .strictObject({
       jurors: Count,
-      answerSeconds: PositiveSeconds,
+      answerSeconds: common.PositiveSeconds,
       perJurorPerDay: z.number().int().min(1).max(1_000_000).nullable().default(null),
       perJuror: z
         .number()
@@ -81,9 +82,9 @@ export const CourtSettings = request('CourtSettings', {
       description: 'Excludes jurors who agree with fewer than this share of outcomes, once they have `after` of them',
     }),
   goldShare: z.number().min(0).max(1).default(0.1),
-  fallback: orNull(Fallback).default(null),
-  callback: orNull(Callback).default(null),
-  invitationCallback: orNull(Callback).default(null).openapi({
+  fallback: common.orNull(Fallback).default(null),
+  callback: common.orNull(common.Callback).default(null),
+  invitationCallback: common.orNull(common.Callback).default(null).openapi({
     description: 'Receives `case.invited` for each invitation: {juror, case, expiresAt}, without the token',
   }),
 });
@@ -96,21 +97,21 @@ const AskedStrategy = Strategy.extend({
   maxVotes: maxVotes.unwrap().optional(),
 }).openapi({ description: 'With `decide`, also what bounds it: as the settings of these names' });
 
-export const PutCourt = request('PutCourt', {
+export const PutCourt = common.request('PutCourt', {
   ...CourtSettings.shape,
   strategy: AskedStrategy.prefault({}),
   dryRun: z.boolean().default(false),
 });
 
-export const Court = answer('Court', {
+export const Court = common.answer('Court', {
   name: z.string(),
   ...CourtSettings.shape,
-  callback: orNull(ShownCallback),
-  invitationCallback: orNull(ShownCallback),
-  ...texts('createdAt', 'updatedAt'),
+  callback: common.orNull(common.ShownCallback),
+  invitationCallback: common.orNull(common.ShownCallback),
+  ...common.texts('createdAt', 'updatedAt'),
 });
 
-export const DryRun = answer('CourtDryRun', {
+export const DryRun = common.answer('CourtDryRun', {
   wouldDecide: z.array(z.string()),
   wouldHang: z.array(z.string()).openapi({ description: 'Open cases that nobody could win any more' }),
   leavesOpen: z
@@ -145,32 +146,32 @@ export const PutJurors = z
   .refine((p) => p.list !== undefined || !p.final, { message: 'is of a list: give its name', path: ['final'] })
   .openapi('PutJurors');
 
-export const JurorsTotal = answer('JurorsTotal', { total: z.number().int() });
+export const JurorsTotal = common.answer('JurorsTotal', { total: z.number().int() });
 
-export const PutGold = request('PutGold', {
+export const PutGold = common.request('PutGold', {
   cases: z
-    .array(z.strictObject({ id: Id, body: Json, answer: Option }))
+    .array(z.strictObject({ id: Id, body: common.Json, answer: Option }))
     .max(1000)
     .refine((all) => new Set(all.map((c) => c.id)).size === all.length, 'must have different ids'),
 });
 export type PutGold = z.infer<typeof PutGold>;
 
-export const CourtStats = answer('CourtStats', {
-  ...counts('open', 'decided', 'hung', 'invalidated'),
+export const CourtStats = common.answer('CourtStats', {
+  ...common.counts('open', 'decided', 'hung', 'invalidated'),
   completionRate: z.number().nullable(),
   meanSecondsToDecide: z.number().nullable(),
-  ...counts('votes', 'votesLastHour', 'wasted', 'wastedLastHour', 'windowHits'),
+  ...common.counts('votes', 'votesLastHour', 'wasted', 'wastedLastHour', 'windowHits'),
   kappa: z.number().nullable(),
   alpha: z.number().nullable(),
 });
 
-export const CourtJuror = answer('CourtJuror', {
+export const CourtJuror = common.answer('CourtJuror', {
   id: z.string(),
   eligible: z.boolean(),
   window: z
     .object({
       cases: z.number().int().openapi({ description: 'How many different cases may be shown in it' }),
-      ...counts('shown', 'left'),
+      ...common.counts('shown', 'left'),
       freesAt: z.string().nullable().openapi({ description: 'When the first of the shown cases leaves the window' }),
     })
     .nullable(),

@@ -8,7 +8,7 @@ export interface SignedCallback {
   secret: string;
 }
 
-/** A workflow has no secret; its URL is Docket's own (contract/callbacks.ts). */
+/** A workflow has no secret; its URL is Docket's own (contract/common.ts). */
 export type Callback = SignedCallback | { url: string; secret?: undefined };
 
 /** A callback without a URL: the decision is applied to a review as an audit's callback. */

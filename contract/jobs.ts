@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { SignedCallback } from './callbacks.ts';
 import * as common from './common.ts';
+import { SignedCallback } from './common.ts';
 import { cronFault } from './cron.ts';
 import { AnyName, chosenName, Name, SHOWN_NAME } from './names.ts';
 

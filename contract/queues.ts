@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, ShownCallback } from './callbacks.ts';
 import * as common from './common.ts';
+import { Callback, ShownCallback } from './common.ts';
 import { GoldSettings } from './gold.ts';
 import { Second } from './looks.ts';
 import { AnyId, AnyName } from './names.ts';

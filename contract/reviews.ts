@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Callback } from './callbacks.ts';
-import { answer, counts, Erased, Json, orNull, PreciseTime, request, targeted, texts, WaitSeconds } from './common.ts';
+import * as common from './common.ts';
 import { Id } from './names.ts';
 
 const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);
@@ -9,16 +8,16 @@ const TimeOrNull = z.string().nullable();
 const Applied = z.object({ status: z.number().int(), auditTime: TimeOrNull });
 const Part = z.object({ id: z.string(), position: z.number().int(), ...Applied.shape });
 
-export const Review = answer('Review', {
+export const Review = common.answer('Review', {
   id: z.string(),
   status: z.number().int().openapi({ description: "The review's overall status: its text's" }),
   text: Applied,
   pictures: z.array(Part),
   replies: z.array(Part),
-  body: Json,
+  body: common.Json,
   version: z.number().int(),
-  ...texts('createdAt', 'updatedAt'),
-  erased: Erased,
+  ...common.texts('createdAt', 'updatedAt'),
+  erased: common.Erased,
 });
 
 const MAX_PARTS = 10_000;
@@ -30,18 +29,18 @@ const Parts = (what: string) =>
     .default([]);
 
 /** The author's version; PUT replaces. `status` counts for targets that are new. */
-export const PutReview = request('PutReview', {
+export const PutReview = common.request('PutReview', {
   text: z.strictObject({ status: Status }),
   pictures: Parts('picture'),
   replies: Parts('reply'),
   body: z.unknown().default(null),
-  callback: orNull(Callback).default(null),
+  callback: common.orNull(common.Callback).default(null),
 });
 export type PutReview = z.infer<typeof PutReview>;
 
 const said = {
   status: Status,
-  auditTime: PreciseTime.optional().openapi({ description: "Left out: the database's clock at arrival" }),
+  auditTime: common.PreciseTime.optional().openapi({ description: "Left out: the database's clock at arrival" }),
   callbackId: Id.optional().openapi({
     description: 'A second callback with the same id on this review is a duplicate',
   }),
@@ -52,13 +51,13 @@ const namesTarget = ({ kind, targetId }: { kind: string; targetId?: string | und
   kind === 'text' || targetId !== undefined;
 const required = { message: 'is required', path: ['targetId'] };
 export const AuditCallback = z
-  .strictObject({ ...audit, waitSeconds: WaitSeconds })
+  .strictObject({ ...audit, waitSeconds: common.WaitSeconds })
   .refine(namesTarget, required)
-  .openapi('AuditCallback', targeted);
-const Entry = z.strictObject(audit).refine(namesTarget, required).openapi('AuditCallbackEntry', targeted);
-const AuditCallbacks = request('AuditCallbacks', {
+  .openapi('AuditCallback', common.targeted);
+const Entry = z.strictObject(audit).refine(namesTarget, required).openapi('AuditCallbackEntry', common.targeted);
+const AuditCallbacks = common.request('AuditCallbacks', {
   callbacks: z.array(Entry).min(1).max(100),
-  waitSeconds: WaitSeconds,
+  waitSeconds: common.WaitSeconds,
 });
 export const OneOrSeveralCallbacks = z.union([AuditCallback, AuditCallbacks]);
 
@@ -71,15 +70,15 @@ export const SentCallbacks = z.unknown().transform((sent, ctx) => {
   return z.NEVER;
 });
 
-export const PictureCallback = request('PictureCallback', {
+export const PictureCallback = common.request('PictureCallback', {
   kind: z.literal('picture').default('picture'),
   targetId: Id.optional(),
   ...said,
-  waitSeconds: WaitSeconds,
+  waitSeconds: common.WaitSeconds,
 });
 
 const OUTCOMES = ['pending', 'applied', 'expired', 'duplicate'] as const;
-export const CallbackAnswer = answer('CallbackAnswer', {
+export const CallbackAnswer = common.answer('CallbackAnswer', {
   callbackId: z.string(),
   outcome: z.enum(OUTCOMES),
   first: z
@@ -88,13 +87,13 @@ export const CallbackAnswer = answer('CallbackAnswer', {
     .openapi({ description: 'Of a duplicate' }),
 });
 
-export const CallbackResults = answer('CallbackResults', { results: z.array(CallbackAnswer) });
+export const CallbackResults = common.answer('CallbackResults', { results: z.array(CallbackAnswer) });
 
 export const PictureParam = z.object({ pictureId: Id });
 
 const LoggedPart = Part.omit({ position: true });
 /** The stored record of a review; `auditTime` is null until a target's first callback. */
-const LoggedRecord = answer('ReviewRecord', {
+const LoggedRecord = common.answer('ReviewRecord', {
   text: Applied,
   pictures: z.array(LoggedPart),
   replies: z.array(LoggedPart),
@@ -104,21 +103,21 @@ export type ReviewRecord = z.infer<typeof LoggedRecord>;
 export const ReviewStatsFilter = z.object({
   day: z.iso.date().optional().openapi({ description: 'In UTC; left out: today' }),
 });
-export const ReviewStats = answer('ReviewStats', {
+export const ReviewStats = common.answer('ReviewStats', {
   day: z.string(),
-  ...counts('applied', 'expired'),
+  ...common.counts('applied', 'expired'),
   repeated: z.number().int().openapi({ description: 'Callbacks whose callbackId had come before' }),
   edited: z.number().int(),
 });
 
-export const ReviewLogLine = answer('ReviewLogLine', {
+export const ReviewLogLine = common.answer('ReviewLogLine', {
   seq: z.number().int(),
   callbackId: z.string().nullable(),
   kind: z.enum(['text', 'picture', 'reply', 'edit']),
   targetId: z.string().nullable(),
   status: z.number().int().nullable(),
   auditTime: TimeOrNull,
-  ...texts('receivedAt', 'appliedAt'),
+  ...common.texts('receivedAt', 'appliedAt'),
   outcome: z.enum(['applied', 'expired', 'duplicate', 'edited']),
   reason: z.enum(['older', 'removed', 'repeated']).nullable(),
   before: LoggedRecord.openapi({ description: 'All targets as they were before this line' }),
@@ -126,7 +125,7 @@ export const ReviewLogLine = answer('ReviewLogLine', {
   version: z.number().int().nullable(),
 });
 
-export const ReviewStores = answer('ReviewStores', {
+export const ReviewStores = common.answer('ReviewStores', {
   record: z.record(z.string(), z.unknown()),
   index: z.array(z.record(z.string(), z.unknown())),
   base: z.record(z.string(), z.unknown()),

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { Callback, ShownWorkflow } from './callbacks.ts';
 import * as common from './common.ts';
+import { Callback, ShownWorkflow } from './common.ts';
 import { AnyId, AnyName, Id, Name, NewName } from './names.ts';
 import { Offer } from './tickets.ts';
 

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { Callback } from './callbacks.ts';
 import * as common from './common.ts';
-import { answer, Json, request, Token } from './common.ts';
+import { answer, Callback, Json, request, Token } from './common.ts';
 import { Look, Of, Standing } from './looks.ts';
 import { AnyId, AnyName, Id, Name, Subject } from './names.ts';
 import { Category } from './reviewers.ts';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { isWorkflow, workflowOf } from '../contract/callbacks.ts';
+import { isWorkflow, workflowOf } from '../contract/common.ts';
 import type { CaseItem, Completion, Item } from '../contract/items.ts';
 import { KINDS } from '../contract/kinds.ts';
 import { stateWord } from './items.ts';

@@ -5,54 +5,40 @@ import { parsePrivateHosts } from '../domain/private-hosts.ts';
 import { parseRetention } from '../domain/retention.ts';
 import { type Limits, limitsOf } from './limits.ts';
 import { parseSecretKeys } from './secrets.ts';
-import {
-  DATABASE_URL_FORM,
-  decimal,
-  ImageHost,
-  Issuer,
-  isDatabaseUrl,
-  listOf,
-  oneOf,
-  Port,
-  read,
-  Switch,
-  Text,
-  WebUrl,
-  whole,
-} from './setting-kinds.ts';
+import * as kinds from './setting-kinds.ts';
 
 /** Descriptions are what `--help` shows; defaults that are not constant are said in them. */
 const Environment = z.object({
-  PORT: Port.default(3000).describe('port of the API; 0 takes any free one'),
+  PORT: kinds.Port.default(3000).describe('port of the API; 0 takes any free one'),
   HOST: z.string().default('127.0.0.1').describe('address on which the API listens'),
-  BEANSTALKD_PORT: Port.optional().describe(
+  BEANSTALKD_PORT: kinds.Port.optional().describe(
     "port of beanstalkd's protocol, which is off without it; 0 takes any free one",
   ),
   BEANSTALKD_HOST: z.string().default('127.0.0.1').describe("address on which beanstalkd's protocol listens"),
-  BEANSTALKD_OPEN: Switch.default('0').describe(
+  BEANSTALKD_OPEN: kinds.Switch.default('0').describe(
     '1 permits a BEANSTALKD_HOST other than loopback, without authentication',
   ),
-  DELAY_QUEUE_PORT: Port.optional().describe(
+  DELAY_QUEUE_PORT: kinds.Port.optional().describe(
     "port of the Go delay-queue's HTTP API, which is off without it; 0 takes any free one",
   ),
   DELAY_QUEUE_HOST: z.string().default('127.0.0.1').describe("address on which delay-queue's HTTP API listens"),
-  DELAY_QUEUE_OPEN: Switch.default('0').describe(
+  DELAY_QUEUE_OPEN: kinds.Switch.default('0').describe(
     '1 permits a DELAY_QUEUE_HOST other than loopback, without authentication',
   ),
-  METRICS_PORT: Port.optional().describe(
+  METRICS_PORT: kinds.Port.optional().describe(
     'port for /metrics alone, with those of the Temporal worker where there is one; off without it; 0 takes any free one',
   ),
   METRICS_HOST: z.string().default('127.0.0.1').describe('address on which /metrics listens on that port'),
-  DOCKET_PUBLIC_URL: WebUrl.optional().describe(
+  DOCKET_PUBLIC_URL: kinds.WebUrl.optional().describe(
     'URL at which others reach this API process (default: where it listens); with DOCKET_OIDC_ISSUER that of browsers',
   ),
-  DOCKET_DATA: Text.default('.docket').describe('data folder of docket start'),
-  DOCKET_CACHE: Text.default(join(homedir(), '.cache', 'docket')).describe(
+  DOCKET_DATA: kinds.Text.default('.docket').describe('data folder of docket start'),
+  DOCKET_CACHE: kinds.Text.default(join(homedir(), '.cache', 'docket')).describe(
     'folder for the temporal program, workflow bundles and the built console',
   ),
   DATABASE_URL: z
     .string()
-    .refine(isDatabaseUrl, DATABASE_URL_FORM)
+    .refine(kinds.isDatabaseUrl, kinds.DATABASE_URL_FORM)
     .optional()
     .describe(
       'PostgreSQL 15 or newer, postgres://user:password@host:5432/database; without it docket start runs its own',
@@ -65,15 +51,19 @@ const Environment = z.object({
       "Temporal server, host:port; without it docket start runs its own. The TEMPORAL_* variables of Temporal's tools " +
         '(TLS, API key, profile) are read, too, but not for its own',
     ),
-  TEMPORAL_NAMESPACE: Text.default('default').describe('namespace of its workflows'),
-  TEMPORAL_PORT: Port.default(7233).describe("port of docket start's own Temporal; 0 takes any free one"),
-  TEMPORAL_UI_PORT: Port.default(8233).describe("port of docket start's own Temporal UI; 0 takes any free one"),
-  TEMPORAL_UI_URL: WebUrl.optional().describe('URL of the Temporal UI, for links (default: that of its own server)'),
-  TEMPORAL_CLI: Text.optional().describe('path of the temporal program (default: found on the PATH, else downloaded)'),
+  TEMPORAL_NAMESPACE: kinds.Text.default('default').describe('namespace of its workflows'),
+  TEMPORAL_PORT: kinds.Port.default(7233).describe("port of docket start's own Temporal; 0 takes any free one"),
+  TEMPORAL_UI_PORT: kinds.Port.default(8233).describe("port of docket start's own Temporal UI; 0 takes any free one"),
+  TEMPORAL_UI_URL: kinds.WebUrl.optional().describe(
+    'URL of the Temporal UI, for links (default: that of its own server)',
+  ),
+  TEMPORAL_CLI: kinds.Text.optional().describe(
+    'path of the temporal program (default: found on the PATH, else downloaded)',
+  ),
   DOCKET_ALLOW_PRIVATE_CALLBACKS: z
     .string()
     .default('0')
-    .transform(read(parsePrivateHosts))
+    .transform(kinds.read(parsePrivateHosts))
     .describe(
       'private places to which callbacks may go: hosts, host:port and networks (hooks.internal,10.1.0.0/16), separated ' +
         'by commas; 1 permits all, loopback too',
@@ -81,64 +71,69 @@ const Environment = z.object({
   DOCKET_SIGNAL_NAMESPACES: z
     .string()
     .default('')
-    .transform(listOf)
+    .transform(kinds.listOf)
     .describe('Temporal namespaces whose workflows may receive outcomes as signals, separated by commas'),
   DOCKET_NEXUS_QUEUES: z
     .string()
     .default('')
-    .transform(listOf)
+    .transform(kinds.listOf)
     .describe(
       'queues, courts and topics that Nexus operations of Temporal may use, separated by commas; * permits all; none ' +
         'without it, but all with the Temporal of docket start',
     ),
-  DOCKET_KEY: Text.optional().describe(
+  DOCKET_KEY: kinds.Text.optional().describe(
     'API key with which docket export, docket outbox and npm run demo call the server',
   ),
-  DOCKET_URL: WebUrl.optional().describe(
+  DOCKET_URL: kinds.WebUrl.optional().describe(
     'the server of docket outbox and npm run demo (default: http://127.0.0.1:PORT)',
   ),
-  DOCKET_AUTH: oneOf('open', 'keys')
+  DOCKET_AUTH: kinds
+    .oneOf('open', 'keys')
     .optional()
     .describe('open asks for no key, on loopback only; keys asks for one (default: open on loopback, else keys)'),
-  DOCKET_PACEMAKER: oneOf('on', 'off').default('on').describe('off leaves all timing to the durable timers'),
-  DOCKET_AUDIT_SKEW_SECONDS: decimal(0, 86_400)
+  DOCKET_PACEMAKER: kinds.oneOf('on', 'off').default('on').describe('off leaves all timing to the durable timers'),
+  DOCKET_AUDIT_SKEW_SECONDS: kinds
+    .decimal(0, 86_400)
     .default(300)
     .describe("how far ahead of the database's clock an auditTime may be"),
-  DOCKET_MAX_ROTATIONS: whole(0, 1_000_000).default(100).describe('rotating tasks that an executor may have'),
+  DOCKET_MAX_ROTATIONS: kinds.whole(0, 1_000_000).default(100).describe('rotating tasks that an executor may have'),
   DOCKET_RETENTION_DAYS: z
     .string()
     .default('730')
-    .transform(read(parseRetention))
+    .transform(kinds.read(parseRetention))
     .describe('days for which what is over is kept: of tasks, or by kind and queue (job=7,ticket/spam=30)'),
-  DOCKET_ARCHIVE: Text.optional().describe('folder into which what is over is written before it is cleared'),
-  DOCKET_FULL_TEXT: oneOf('on', 'off')
+  DOCKET_ARCHIVE: kinds.Text.optional().describe('folder into which what is over is written before it is cleared'),
+  DOCKET_FULL_TEXT: kinds
+    .oneOf('on', 'off')
     .default('off')
     .describe('on keeps the words of bodies of tickets, so that lists find them by text; the same for all processes'),
   DOCKET_IMAGE_HOSTS: z
     .string()
     .default('')
-    .transform(listOf)
-    .pipe(z.array(ImageHost))
+    .transform(kinds.listOf)
+    .pipe(z.array(kinds.ImageHost))
     .describe('hosts from which the console may show images, separated by commas'),
-  DOCKET_POOL: whole(4, 200)
+  DOCKET_POOL: kinds
+    .whole(4, 200)
     .default(20)
     .describe('database connections, per process; a fifth as many again are for lists'),
-  DOCKET_OIDC_ISSUER: Issuer.optional().describe(
+  DOCKET_OIDC_ISSUER: kinds.Issuer.optional().describe(
     'OpenID Connect provider at which people sign in, as https://login.example.com; needs DOCKET_PUBLIC_URL',
   ),
-  DOCKET_OIDC_CLIENT_ID: Text.optional().describe('of Docket at that provider'),
-  DOCKET_OIDC_CLIENT_SECRET: Text.optional().describe('of Docket at that provider; a public client has none'),
+  DOCKET_OIDC_CLIENT_ID: kinds.Text.optional().describe('of Docket at that provider'),
+  DOCKET_OIDC_CLIENT_SECRET: kinds.Text.optional().describe('of Docket at that provider; a public client has none'),
   DOCKET_SECRETS_KEY: z
     .string()
-    .transform(read(parseSecretKeys))
+    .transform(kinds.read(parseSecretKeys))
     .optional()
     .describe(
       'seals the secrets of callbacks in the database: 32 bytes in base64; of several, by commas, the first one seals and all open',
     ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: WebUrl.optional().describe(
+  OTEL_EXPORTER_OTLP_ENDPOINT: kinds.WebUrl.optional().describe(
     "OpenTelemetry collector to which traces are sent, as http://collector:4318; off without it. The other OTEL_* variables of OpenTelemetry's libraries are read, too",
   ),
-  LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent')
+  LOG_LEVEL: kinds
+    .oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent')
     .default('warn')
     .describe('fatal, error, warn, info, debug or silent; JSON lines on standard error'),
 });

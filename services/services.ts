@@ -7,7 +7,7 @@ import * as samples from './figures/samples.ts';
 import * as queues from './items/queues.ts';
 import * as rules from './items/rules.ts';
 import { restartStuck } from './reviews/stuck.ts';
-import type { Context, ServiceConfig } from './shared/context.ts';
+import type { Context, ServiceConfig } from './shared/service.ts';
 import { tendWords } from './tickets/lists.ts';
 import * as suggestions from './tickets/suggestions.ts';
 import * as erasures from './upkeep/erasures.ts';

@@ -13,8 +13,7 @@ import * as courts from '../services/cases/courts.ts';
 import * as waits from '../services/deliveries/waits.ts';
 import * as jobs from '../services/jobs/jobs.ts';
 import { checkCallback } from '../services/shared/checks.ts';
-import type { Context } from '../services/shared/context.ts';
-import { Problem, problemFrom } from '../services/shared/problems.ts';
+import { type Context, Problem, problemFrom } from '../services/shared/service.ts';
 import { contentHash } from '../services/shared/tokens.ts';
 import * as tickets from '../services/tickets/tickets.ts';
 

@@ -10,7 +10,7 @@ import { Alarm } from '../runtime/alarm.ts';
 import * as jobs from '../services/jobs/jobs.ts';
 import * as popping from '../services/jobs/popping.ts';
 import * as topics from '../services/jobs/topics.ts';
-import type { Context } from '../services/shared/context.ts';
+import type { Context } from '../services/shared/service.ts';
 import { messageIdOf } from '../services/shared/tokens.ts';
 
 const SETTINGS_MS = 1_000;

@@ -11,7 +11,7 @@ import { itemActivities } from '../activities/items.ts';
 import type { FollowerSinks } from '../contract/snapshot.ts';
 import { needFolder } from '../runtime/failures.ts';
 import * as publisher from '../runtime/followers/publisher.ts';
-import type { Context } from '../services/shared/context.ts';
+import type { Context } from '../services/shared/service.ts';
 import { nexusService } from './nexus.ts';
 import { Pusher } from './pusher.ts';
 import { publishing, working } from './tracing.ts';

@@ -4,7 +4,7 @@ import { bodyOfBytes, MAX_TCP_BYTES } from '../../domain/jobs.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import * as popping from '../../services/jobs/popping.ts';
 import * as topics from '../../services/jobs/topics.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import * as protocol from './protocol.ts';
 import type { Session } from './session.ts';
 import { jobStatsReply, statsReply, tubeStatsReply } from './stats.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { OPEN_STATES } from '../../domain/items.ts';
 import * as topics from '../../services/jobs/topics.ts';
 import { counts } from '../../services/jobs/topics.ts';
-import type { Context } from '../../services/shared/context.ts';
+import type { Context } from '../../services/shared/service.ts';
 import type { Api } from '../api.ts';
 import { type CommandName, isTube } from './protocol.ts';
 

@@ -1,6 +1,6 @@
 import type { Item } from '../../contract/items.ts';
 import { giveBack, type Reservation } from '../../services/jobs/popping.ts';
-import type { Context } from '../../services/shared/context.ts';
+import type { Context } from '../../services/shared/service.ts';
 import type { Listener, Tube } from './listener.ts';
 import type { Reader } from './protocol.ts';
 

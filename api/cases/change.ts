@@ -10,7 +10,7 @@ import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { caseById, courtByName } from '../resources.ts';
+import { caseById, courtByName } from '../views.ts';
 
 export const patchCase = endpoint('updateCase', 'PATCH /v1/cases/{id}', {
   ...caseById,

@@ -6,14 +6,12 @@ import { coreState } from '../../domain/items.ts';
 import { asReviewer } from '../../domain/tickets.ts';
 import * as cases from '../../services/cases/cases.ts';
 import { sight } from '../../services/cases/cases.ts';
-import type { Context } from '../../services/shared/context.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { type Context, Problem } from '../../services/shared/service.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
-import { caseById } from '../resources.ts';
-import { listed, timePosition, viewOf } from '../views.ts';
+import { caseById, listed, timePosition, viewOf } from '../views.ts';
 
 export const getCaseEndpoint = endpoint('getCase', 'GET /v1/cases/{id}', {
   ...caseById,

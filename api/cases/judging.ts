@@ -8,8 +8,7 @@ import { ofJuror } from '../../services/cases/invitations.ts';
 import * as judging from '../../services/cases/judging.ts';
 import { boundTo, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { caseById, courtByName } from '../resources.ts';
-import { listed } from '../views.ts';
+import { caseById, courtByName, listed } from '../views.ts';
 import { viewForJuror } from './get.ts';
 
 export const claimCaseEndpoint = endpoint('claimCase', 'POST /v1/courts/{court}/claim', {

@@ -7,13 +7,12 @@ import * as courts from '../../services/cases/courts.ts';
 import * as gold from '../../services/cases/gold.ts';
 import * as jurors from '../../services/cases/jurors.ts';
 import { checkCallback } from '../../services/shared/checks.ts';
-import { checkEntry } from '../../services/shared/problems.ts';
+import { checkEntry } from '../../services/shared/service.ts';
 import type { Api } from '../api.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { shownCallback } from '../deliveries.ts';
 import { deleted, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { courtByName } from '../resources.ts';
-import { listed, viewOf } from '../views.ts';
+import { courtByName, listed, viewOf } from '../views.ts';
 
 const fields = viewOf(contract.Court);
 function view(api: Api, court: courts.Court, caller: Caller) {

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import type { Api } from '../api.ts';
 import { type ApiBindings, type ApiContext, Departure } from '../endpoint.ts';
 import { framing, type Outcome } from '../frame.ts';

@@ -6,7 +6,7 @@ import { bodyBytes, bodyOfBytes } from '../../domain/jobs.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import * as popping from '../../services/jobs/popping.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import { readBytes, type Sender } from '../body.ts';
 import { problemOf } from '../endpoint.ts';
 

@@ -1,6 +1,6 @@
 import { type RouteConfig, z } from '@hono/zod-openapi';
 import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import { IdempotencyKey } from '../adding.ts';
 import type { AnyEndpoint } from '../endpoint.ts';
 import { type Answers, type Example, PROBLEM_EXAMPLES } from './examples.ts';

@@ -5,11 +5,11 @@ import { FINAL_STATES, OPEN_STATES } from '../../domain/items.ts';
 import { queueOfExecutor } from '../../domain/tasks.ts';
 import * as samples from '../../services/figures/samples.ts';
 import * as queues from '../../services/items/queues.ts';
-import { invalid, Problem } from '../../services/shared/problems.ts';
+import { invalid, Problem } from '../../services/shared/service.ts';
 import * as suggestions from '../../services/tickets/suggestions.ts';
 import { personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { knownQueue } from '../resources.ts';
+import { knownQueue } from '../views.ts';
 
 type Sample = RowOf<'queue_samples'>;
 

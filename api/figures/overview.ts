@@ -3,7 +3,7 @@ import * as contract from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
 import * as figures from '../../services/figures/figures.ts';
-import { invalid } from '../../services/shared/problems.ts';
+import { invalid } from '../../services/shared/service.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { checkTemporal, isFollowed } from '../reachable.ts';
 import { listed, page, viewOf } from '../views.ts';

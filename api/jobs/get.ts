@@ -6,8 +6,7 @@ import * as items from '../../services/items/items.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import { endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
-import { jobById, topicByName } from '../resources.ts';
-import { listed, timePosition } from '../views.ts';
+import { jobById, listed, timePosition, topicByName } from '../views.ts';
 
 export const getJob = endpoint('getJob', 'GET /v1/jobs/{id}', {
   ...jobById,

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { ShownSigned } from '../../contract/callbacks.ts';
-import { answer, counts, Deleted, orNull, Page, pageOf } from '../../contract/common.ts';
+import { answer, counts, Deleted, orNull, Page, pageOf, ShownSigned } from '../../contract/common.ts';
 import { JOB_STATES, Schedule, ScheduleSettings, Topic, TopicSettings } from '../../contract/jobs.ts';
 import { AnyName, Name } from '../../contract/names.ts';
 import type { RowOf } from '../../db/pool.ts';
@@ -10,13 +9,12 @@ import * as queues from '../../services/items/queues.ts';
 import * as schedules from '../../services/jobs/schedules.ts';
 import * as topics from '../../services/jobs/topics.ts';
 import { checkCallback } from '../../services/shared/checks.ts';
-import type { Context } from '../../services/shared/context.ts';
+import type { Context } from '../../services/shared/service.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { shownReceiver } from '../deliveries.ts';
 import { deleted, endpoint, ok } from '../endpoint.ts';
-import { knownTopic, topicByName } from '../resources.ts';
-import { listed, page, viewOf } from '../views.ts';
+import { knownTopic, listed, page, topicByName, viewOf } from '../views.ts';
 
 const ShownPush = answer('ShownPush', { ...ShownSigned.shape, concurrency: z.number().int() });
 const ShownTopic = answer('Topic', {

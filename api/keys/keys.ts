@@ -2,7 +2,7 @@ import { Page, pageOf } from '../../contract/common.ts';
 import { Key, MadeKey, NewKey, type Role } from '../../contract/keys.ts';
 import { IdParam } from '../../contract/names.ts';
 import * as keys from '../../services/access/keys.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { listed, viewOf } from '../views.ts';
 

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { PROBLEM_HELP } from '../../contract/problem-help.ts';
 import type { ClaimAnswer, DecideAnswer, ExplainAnswer, Ticket } from '../../contract/tickets.ts';
-import type { Problem } from '../../services/shared/problems.ts';
+import type { Problem } from '../../services/shared/service.ts';
 import type { AnyEndpoint } from '../endpoint.ts';
 
 export type TicketView = z.output<typeof Ticket>;

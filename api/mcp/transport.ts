@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import * as mcp from '@modelcontextprotocol/server';
 import { SMALL_BODY } from '../../contract/common.ts';
 import { VERSION } from '../../runtime/version.ts';
-import { invalid } from '../../services/shared/problems.ts';
+import { invalid } from '../../services/shared/service.ts';
 import type { Api } from '../api.ts';
 import { readJson } from '../body.ts';
 import { type AnyEndpoint, type ApiContext, identify, performAs } from '../endpoint.ts';

@@ -11,14 +11,13 @@ import { queueStatsView } from '../../domain/tickets.ts';
 import { qualityOf } from '../../services/figures/quality.ts';
 import * as queues from '../../services/items/queues.ts';
 import { checkCallback } from '../../services/shared/checks.ts';
-import { checkEntry } from '../../services/shared/problems.ts';
+import { checkEntry } from '../../services/shared/service.ts';
 import * as gold from '../../services/tickets/gold.ts';
 import type { Api } from '../api.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { shownCallback } from '../deliveries.ts';
 import { deleted, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { knownQueue, queueByName } from '../resources.ts';
-import { csvCell, csvHeaders, listed, page, viewOf } from '../views.ts';
+import { csvCell, csvHeaders, knownQueue, listed, page, queueByName, viewOf } from '../views.ts';
 
 const fields = viewOf(contract.Queue);
 const view = (api: Api, queue: QueueRow, caller: Caller) => ({

@@ -7,15 +7,13 @@ import { PAGE_BYTES } from '../../domain/pages.ts';
 import { recordAfter, reviewView } from '../../domain/reviews.ts';
 import * as reviews from '../../services/reviews/reviews.ts';
 import { checkCallback } from '../../services/shared/checks.ts';
-import type { Context } from '../../services/shared/context.ts';
-import { invalid, Problem } from '../../services/shared/problems.ts';
+import { type Context, invalid, Problem } from '../../services/shared/service.ts';
 import { newId } from '../../services/shared/tokens.ts';
 import type { Caller } from '../auth.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { workflowEndpoint } from '../items.ts';
-import { reviewById } from '../resources.ts';
-import { listed, page, viewOf } from '../views.ts';
+import { listed, page, reviewById, viewOf } from '../views.ts';
 
 type LogLine = RowOf<'review_log'>;
 

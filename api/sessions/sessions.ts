@@ -6,7 +6,7 @@ import * as adminLog from '../../services/access/admin-log.ts';
 import * as keys from '../../services/access/keys.ts';
 import * as openId from '../../services/access/open-id.ts';
 import * as sessions from '../../services/access/sessions.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import type { Api } from '../api.ts';
 import { type Caller, SESSION_COOKIE } from '../auth.ts';
 import { type ApiContext, answer, endpoint, ok } from '../endpoint.ts';

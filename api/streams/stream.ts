@@ -5,7 +5,7 @@ import type { Notice } from '../../runtime/notices.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as keys from '../../services/access/keys.ts';
 import * as queues from '../../services/items/queues.ts';
-import { invalid, Problem } from '../../services/shared/problems.ts';
+import { invalid, Problem } from '../../services/shared/service.ts';
 import type { Api } from '../api.ts';
 import { boundTo, type Caller, personOf } from '../auth.ts';
 import { answer, endpoint } from '../endpoint.ts';

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { Registry } from 'prom-client';
 import { schemaState, wrongSettings } from '../../runtime/database.ts';
 import * as figures from '../../services/figures/figures.ts';
-import { perContext } from '../../services/shared/context.ts';
+import { perContext } from '../../services/shared/service.ts';
 import type { Api } from '../api.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { shared } from '../metrics.ts';

@@ -1,12 +1,11 @@
 import { pageOf } from '../../contract/common.ts';
 import * as contract from '../../contract/tasks.ts';
 import { instantOf, taskOf } from '../../domain/tasks.ts';
-import { invalid } from '../../services/shared/problems.ts';
+import { invalid } from '../../services/shared/service.ts';
 import * as dispatches from '../../services/tasks/dispatches.ts';
 import { boundTo, isOperator, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { clientByUid } from '../resources.ts';
-import { listed } from '../views.ts';
+import { clientByUid, listed } from '../views.ts';
 
 export const nextTaskEndpoint = endpoint('pullTask', 'POST /v1/clients/{uid}/next', {
   ...clientByUid,

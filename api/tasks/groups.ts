@@ -3,8 +3,7 @@ import { ChangeMembers, Group, GroupSummary, NewGroupParam, PutGroup } from '../
 import type { TaskGroupRow } from '../../db/statements.ts';
 import * as groups from '../../services/tasks/groups.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { groupById, knownGroup } from '../resources.ts';
-import { listed, viewOf } from '../views.ts';
+import { groupById, knownGroup, listed, viewOf } from '../views.ts';
 
 const fields = viewOf(GroupSummary);
 const summary = (group: TaskGroupRow) => ({ ...fields(group), id: group.given_as });

@@ -1,5 +1,4 @@
-import { isWorkflow, workflowOf } from '../../contract/callbacks.ts';
-import { pageOf } from '../../contract/common.ts';
+import { isWorkflow, pageOf, workflowOf } from '../../contract/common.ts';
 import type { Callback } from '../../contract/items.ts';
 import { NewTask, OccurrenceParam, PatchTask, Task, TaskFilter } from '../../contract/tasks.ts';
 import type { TaskRow } from '../../db/statements.ts';
@@ -11,8 +10,7 @@ import { wantedId } from '../adding.ts';
 import { deliveryEndpoints, type ItemId } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
-import { taskById } from '../resources.ts';
-import { page, timePosition } from '../views.ts';
+import { page, taskById, timePosition } from '../views.ts';
 
 /** A task as the API shows it; its callback without the secret. */
 function taskView(t: TaskRow): Task {

@@ -3,8 +3,7 @@ import { NewTemplate, PatchTemplate, Template } from '../../contract/tasks.ts';
 import * as templates from '../../services/tasks/templates.ts';
 import { wantedId } from '../adding.ts';
 import { answer, deleted, endpoint, ok } from '../endpoint.ts';
-import { templateById } from '../resources.ts';
-import { listed, viewOf } from '../views.ts';
+import { listed, templateById, viewOf } from '../views.ts';
 
 const view = viewOf(Template);
 

@@ -2,13 +2,13 @@ import { BatchResults, NewTicket, NewTickets, Ticket, TicketBatch } from '../../
 import { ticketView } from '../../domain/tickets.ts';
 import * as queues from '../../services/items/queues.ts';
 import { checkCallback } from '../../services/shared/checks.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { entryOfBatch, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { queueByName } from '../resources.ts';
+import { queueByName } from '../views.ts';
 
 export const addTicketEndpoint = endpoint('addTicket', 'POST /v1/queues/{queue}/tickets', {
   ...queueByName,

@@ -5,13 +5,13 @@ import { Claim, ClaimAnswer, ClaimFrom, Explain, ExplainAnswer, Ticket } from '.
 import { handedView, ticketView } from '../../domain/tickets.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as queues from '../../services/items/queues.ts';
-import type { Context } from '../../services/shared/context.ts';
+import type { Context } from '../../services/shared/service.ts';
 import { withDrafts } from '../../services/tickets/drafts.ts';
 import * as suggestions from '../../services/tickets/suggestions.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
 import { boundTo, type Caller, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { knownQueue, queueByName } from '../resources.ts';
+import { knownQueue, queueByName } from '../views.ts';
 import { withSuggestions } from './suggestions.ts';
 
 export const claimTicketsEndpoint = endpoint('claimTickets', 'POST /v1/queues/{queue}/claim', {

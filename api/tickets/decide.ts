@@ -2,14 +2,13 @@ import { Dispute } from '../../contract/gold.ts';
 import { AskForLook } from '../../contract/looks.ts';
 import { Decide, DecideAnswer, Ticket } from '../../contract/tickets.ts';
 import { handedView, ticketView } from '../../domain/tickets.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import { decide } from '../../services/tickets/decisions.ts';
 import * as gold from '../../services/tickets/gold.ts';
 import * as looks from '../../services/tickets/looks.ts';
 import { boundTo, isOperator, personOf } from '../auth.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
-import { ticketById } from '../resources.ts';
-import { asSeenBy } from '../views.ts';
+import { asSeenBy, ticketById } from '../views.ts';
 import { visibleTicket } from './get.ts';
 import { withSuggestions } from './suggestions.ts';
 

@@ -4,7 +4,7 @@ import * as contract from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import * as endings from '../../services/tickets/endings.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { queueByName, ticketById } from '../resources.ts';
+import { queueByName, ticketById } from '../views.ts';
 
 const Invalidated = z.object({ invalidated: Whole, skipped: Whole });
 

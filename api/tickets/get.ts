@@ -4,7 +4,7 @@ import type { Item } from '../../contract/items.ts';
 import { AddNote, Draft, DraftFilter, Note, PutDraft, Ticket, TicketContext } from '../../contract/tickets.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import type { Context } from '../../services/shared/context.ts';
+import type { Context } from '../../services/shared/service.ts';
 import * as drafts from '../../services/tickets/drafts.ts';
 import * as looks from '../../services/tickets/looks.ts';
 import * as notes from '../../services/tickets/notes.ts';
@@ -14,8 +14,7 @@ import { boundTo, type Caller, personOf } from '../auth.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
 import { itemEndpoints } from '../items.ts';
-import { ticketById } from '../resources.ts';
-import { asSeenBy, listed } from '../views.ts';
+import { asSeenBy, listed, ticketById } from '../views.ts';
 import { withSuggestions } from './suggestions.ts';
 
 /** A ticket as its caller may see it: only the holder's own key sees the token. */

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { PatchTicket, Release, Renew, Ticket, Transfer } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import * as leases from '../../services/tickets/leases.ts';
 import { boundTo, type Caller, isOperator } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
-import { ticketById } from '../resources.ts';
+import { ticketById } from '../views.ts';
 
 /** A call without a token is an operator's, which ends the holder's lease. @throws Problem `forbidden` for others */
 function attemptOf(caller: Caller, id: string, token: string | undefined) {

@@ -4,7 +4,7 @@ import type { Role } from '../../contract/keys.ts';
 import { TicketFilter, TicketPage } from '../../contract/lists.ts';
 import { Ticket } from '../../contract/tickets.ts';
 import { coreState } from '../../domain/items.ts';
-import type { Context } from '../../services/shared/context.ts';
+import type { Context } from '../../services/shared/service.ts';
 import * as lists from '../../services/tickets/lists.ts';
 import * as looks from '../../services/tickets/looks.ts';
 import { type Caller, personOf } from '../auth.ts';

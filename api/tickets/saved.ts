@@ -6,12 +6,11 @@ import * as contract from '../../contract/saved.ts';
 import type { SavedRow } from '../../db/statements.ts';
 import * as saved from '../../services/access/saved.ts';
 import * as queues from '../../services/items/queues.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import type { Caller } from '../auth.ts';
 import { deleted, endpoint, ok } from '../endpoint.ts';
-import { knownQueue } from '../resources.ts';
 import { inScope } from '../scopes.ts';
-import { listed, page } from '../views.ts';
+import { knownQueue, listed, page } from '../views.ts';
 
 const shown = ({ name, owner, shared, updated_at }: SavedRow) => {
   return { name, by: owner, shared, updatedAt: updated_at.toISOString() };

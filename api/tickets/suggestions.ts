@@ -1,11 +1,11 @@
 import { NewSuggestion, Suggestion } from '../../contract/suggestions.ts';
 import type { SuggestionRow } from '../../db/statements.ts';
-import type { Context } from '../../services/shared/context.ts';
+import type { Context } from '../../services/shared/service.ts';
 import * as suggestions from '../../services/tickets/suggestions.ts';
 import { personOf } from '../auth.ts';
 import { answer, endpoint } from '../endpoint.ts';
-import { ticketById } from '../resources.ts';
 import { checkNames } from '../scopes.ts';
+import { ticketById } from '../views.ts';
 
 export const addSuggestion = endpoint('addTicketSuggestion', 'POST /v1/tickets/{id}/suggestions', {
   ...ticketById,

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { Connection, connectionTo } from '../../runtime/database.ts';
 import { databaseFailure } from '../../runtime/failures.ts';
-import { isUnavailable } from '../../services/shared/problems.ts';
+import { isUnavailable } from '../../services/shared/service.ts';
 import { type Target, Transient } from './target.ts';
 
 /**

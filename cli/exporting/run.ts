@@ -1,4 +1,4 @@
-import { isUnavailable } from '../../services/shared/problems.ts';
+import { isUnavailable } from '../../services/shared/service.ts';
 import type { Source } from './source.ts';
 import { positionOf, type Retries, type Target, Transient } from './target.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, connectionTo } from '../../runtime/database.ts';
 import { databaseFailure } from '../../runtime/failures.ts';
-import { isUnavailable } from '../../services/shared/problems.ts';
+import { isUnavailable } from '../../services/shared/service.ts';
 import { type Retries, Transient } from '../exporting/target.ts';
 import { check, type Row, type Server, send } from './sending.ts';
 

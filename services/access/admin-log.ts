@@ -1,8 +1,7 @@
 import type { Callback } from '../../contract/items.ts';
 import { only, type ParamsOf } from '../../db/pool.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
-import type { Context } from '../shared/context.ts';
-import { problemFrom } from '../shared/problems.ts';
+import { type Context, problemFrom } from '../shared/service.ts';
 
 /** A call that changes settings or keys; `keyId` null: from the command line. */
 type AdminCall = ParamsOf<'open_admin_log'>;

@@ -2,8 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Role } from '../../contract/keys.ts';
 import { only, type ParamsOf, type RowOf } from '../../db/pool.ts';
 import type { ApiKeyRow } from '../../db/statements.ts';
-import { type Context, perContext } from '../shared/context.ts';
-import { invalid } from '../shared/problems.ts';
+import { type Context, invalid, perContext } from '../shared/service.ts';
 import { Lookups } from './lookups.ts';
 import type { Person } from './open-id.ts';
 

@@ -2,8 +2,7 @@ import type { Configuration } from 'openid-client';
 import type { Role } from '../../contract/keys.ts';
 import { ROLES } from '../../contract/kinds.ts';
 import { Name } from '../../contract/names.ts';
-import { type Context, perContext, type ServiceConfig } from '../shared/context.ts';
-import { Problem } from '../shared/problems.ts';
+import { type Context, Problem, perContext, type ServiceConfig } from '../shared/service.ts';
 
 /** What is remembered of a sign-in between its start and its end, by the browser. */
 export interface StartedSignIn {

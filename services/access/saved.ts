@@ -1,7 +1,6 @@
 import { only, type ParamsOf } from '../../db/pool.ts';
 import type { SavedRow } from '../../db/statements.ts';
-import type { Context } from '../shared/context.ts';
-import { found } from '../shared/problems.ts';
+import { type Context, found } from '../shared/service.ts';
 
 /** Saves something under a name of its owner, or replaces it. */
 export const put = async ({ db }: Context, what: ParamsOf<'save'>): Promise<SavedRow> =>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { RowOf } from '../../db/pool.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/service.ts';
 import { digest, SESSION_SECONDS } from './keys.ts';
 import { Lookups } from './lookups.ts';
 

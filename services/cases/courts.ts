@@ -3,20 +3,10 @@ import type { CourtSettings } from '../../contract/courts.ts';
 import { type Db, type Mover, only, type Queryable, type RowOf } from '../../db/pool.ts';
 import { asColumns } from '../../db/rows.ts';
 import type { CourtRow } from '../../db/statements.ts';
-import {
-  ADMITS,
-  DECIDES,
-  decidingBy,
-  eligibilityOf,
-  orderOf,
-  PICKS,
-  type Ruled,
-  verdictOf,
-} from '../../domain/courts.ts';
+import * as rules from '../../domain/courts.ts';
 import { batchesOf, pagesOf } from '../shared/batching.ts';
 import { checkZone } from '../shared/checks.ts';
-import type { Context } from '../shared/context.ts';
-import { found, invalid, Problem } from '../shared/problems.ts';
+import { type Context, found, invalid, Problem } from '../shared/service.ts';
 import { movedCases } from './adding.ts';
 import * as invitations from './invitations.ts';
 
@@ -87,7 +77,7 @@ export async function dryRun(ctx: Context, name: string, settings: CourtSettings
   const longer: { id: string; votesLeft: { before: number; after: number } }[] = [];
   for await (const batch of openCases(ctx.db, name, court.by_records))
     for (const { id, tally, stage, ballots, votes_left: before } of batch) {
-      const { winner, hung, votesLeft: after } = verdictOf(court, tally, stage, ballots);
+      const { winner, hung, votesLeft: after } = rules.verdictOf(court, tally, stage, ballots);
       if (winner !== null) found.wouldDecide.push(id);
       else if (hung) found.wouldHang.push(id);
       else if (after > before) longer.push({ id, votesLeft: { before, after } });
@@ -122,15 +112,15 @@ export async function stats(ctx: Context, name: string) {
 /** Checks the rules that a JSON Schema cannot express. @throws Problem 422 */
 async function checkSettings(ctx: Context, name: string, settings: CourtSettings): Promise<void> {
   const { strategy, panel, votesToWin, mode, assign, fallback } = settings;
-  const known = { admit: ADMITS, pick: PICKS, decide: DECIDES };
+  const known = { admit: rules.ADMITS, pick: rules.PICKS, decide: rules.DECIDES };
   for (const [what, names] of Object.entries(known)) {
     const chosen = strategy[what as keyof typeof known];
     if (!names.includes(chosen)) throw invalid(`strategy.${what}`, `must be one of ${names.join(', ')}`);
   }
   if (panel !== null && panel < votesToWin) throw invalid('panel', 'must be at least votesToWin');
-  for (const needed of decidingBy(strategy.decide).needs ?? [])
+  for (const needed of rules.decidingBy(strategy.decide).needs ?? [])
     if (settings[needed] === null) throw invalid(needed, `is required with strategy.decide ${strategy.decide}`);
-  if (verdictOf(rowOf(settings), {}, 0).hung) throw invalid('maxVotes', 'is too low for any case to be decided');
+  if (rules.verdictOf(rowOf(settings), {}, 0).hung) throw invalid('maxVotes', 'is too low for any case to be decided');
   if (mode !== 'claim' && assign === null) throw invalid('assign', `is required with mode ${mode}`);
   if (fallback && 'court' in fallback && fallback.court === name)
     throw invalid('fallback.court', 'must be another court');
@@ -138,13 +128,13 @@ async function checkSettings(ctx: Context, name: string, settings: CourtSettings
 }
 
 /** The columns of a court with these settings. */
-function rowOf(settings: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled {
+function rowOf(settings: CourtSettings): Omit<CourtRow, 'name' | 'list'> & rules.Ruled {
   const { strategy, window, assign, lateVotes, leaseSeconds, deadlineSeconds, callback, ...own } = settings;
-  const eligibility = eligibilityOf(strategy.admit, settings);
+  const eligibility = rules.eligibilityOf(strategy.admit, settings);
   return {
     ...asColumns(own),
     ...strategy,
-    by_records: decidingBy(strategy.decide).byRecords ?? false,
+    by_records: rules.decidingBy(strategy.decide).byRecords ?? false,
     window_cases: window?.cases ?? null,
     window_seconds: window?.seconds ?? null,
     assign_jurors: assign?.jurors ?? null,
@@ -152,7 +142,7 @@ function rowOf(settings: CourtSettings): Omit<CourtRow, 'name' | 'list'> & Ruled
     invites_per_day: assign?.perJurorPerDay ?? null,
     invites_open: assign?.perJuror ?? 1,
     record_late: lateVotes === 'record',
-    random_start: orderOf(strategy.pick).randomStart,
+    random_start: rules.orderOf(strategy.pick).randomStart,
     bar_agreement: eligibility.agreement,
     bar_after: eligibility.after,
     bar_newcomers: eligibility.newcomers,
@@ -192,7 +182,7 @@ export async function refresh({ db }: Context, name: string): Promise<void> {
   for (const part of ['decided', 'open'] as const)
     for await (const batch of openCases(db, name, court.by_records)) {
       const judged = batch
-        .map((c) => ({ id: c.id, votes: c.votes, verdict: verdictOf(court, c.tally, c.stage, c.ballots) }))
+        .map((c) => ({ id: c.id, votes: c.votes, verdict: rules.verdictOf(court, c.tally, c.stage, c.ballots) }))
         .filter(({ verdict }) => (verdict.winner !== null || verdict.hung) === (part === 'decided'));
       for (const some of batchesOf(judged, PER_TRANSACTION[part])) {
         const rows = await db.move('rejudge_cases', { court: name, found: some, settingsVersion }, { moved });

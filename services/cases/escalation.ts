@@ -2,7 +2,7 @@ import type { CaseItem } from '../../contract/items.ts';
 import { caseView } from '../../domain/cases.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/service.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases } from './adding.ts';
 import type { Court } from './courts.ts';

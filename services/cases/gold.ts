@@ -1,7 +1,6 @@
 import type { PutGold } from '../../contract/courts.ts';
 import type { Mover } from '../../db/pool.ts';
-import type { Context } from '../shared/context.ts';
-import { erased, invalid, Problem } from '../shared/problems.ts';
+import { type Context, erased, invalid, Problem } from '../shared/service.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases } from './adding.ts';
 import { closeCases } from './cases.ts';

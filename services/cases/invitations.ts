@@ -5,8 +5,7 @@ import { isItem } from '../../runtime/commits.ts';
 import { startDelivery } from '../deliveries/deliveries.ts';
 import { background } from '../shared/background.ts';
 import { pagesOf } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
-import { isInvalidArgument } from '../shared/problems.ts';
+import { type Context, isInvalidArgument, perContext } from '../shared/service.ts';
 import { newToken } from '../shared/tokens.ts';
 import { movedCases } from './adding.ts';
 

@@ -1,7 +1,7 @@
 import type { Juror } from '../../contract/courts.ts';
 import { only, type Queryable } from '../../db/pool.ts';
 import { batchesOf } from '../shared/batching.ts';
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/service.ts';
 import { contentHash } from '../shared/tokens.ts';
 import * as courts from './courts.ts';
 import * as invitations from './invitations.ts';

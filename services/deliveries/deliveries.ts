@@ -6,8 +6,7 @@ import type { DeliveryRow } from '../../db/statements.ts';
 import { isInvitation } from '../../domain/callbacks.ts';
 import { isItem } from '../../domain/kinds.ts';
 import { TASK_QUEUE } from '../../runtime/followers/publisher.ts';
-import type { Context } from '../shared/context.ts';
-import { erased, Problem, unreachable } from '../shared/problems.ts';
+import { type Context, erased, Problem, unreachable } from '../shared/service.ts';
 
 /** A delivery without its body: that of a review's change is the whole review. */
 export type ListedDelivery = RowOf<'list_deliveries'>;

@@ -6,7 +6,7 @@ import { caseView } from '../../domain/cases.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { type Change, changeMessage } from '../../domain/reviews.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/service.ts';
 import { messageIdOf } from '../shared/tokens.ts';
 
 /** A message to a receiver; its secret, if it has one, is `whsec_` and base64. */

@@ -1,7 +1,7 @@
 import type { Awaited, Outcome } from '../../contract/snapshot.ts';
 import { briefly, outcomeMessage } from '../../domain/callbacks.ts';
 import { stateWord } from '../../domain/items.ts';
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/service.ts';
 import * as outcomes from './outcomes.ts';
 
 const CLEARED: Outcome = { state: 'cleared' };

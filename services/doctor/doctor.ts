@@ -1,46 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, only } from '../../db/pool.ts';
-import {
-  type Check,
-  type Examined,
-  examine,
-  type Found,
-  LIMITS,
-  type Lines,
-  lookedAgain,
-  type Result,
-} from './checks.ts';
+import * as checks from './checks.ts';
 import { INVARIANTS, type Invariant, look, newestLines } from './invariants.ts';
 import { SCHEDULE_CHECKS } from './schedules.ts';
 import { DATABASE_CHECKS, reachTemporal, SCHEMA_CHECK, TEMPORAL_CHECKS } from './system.ts';
 import { WAITING_CHECKS } from './waiting.ts';
 import { listRunning, WORKFLOW_CHECKS } from './workflows.ts';
 
-export interface DoctorOptions extends Omit<Examined, 'limits' | 'running'> {
+export interface DoctorOptions extends Omit<checks.Examined, 'limits' | 'running'> {
   /** Whether to repair violations. */
   repair: boolean;
   /** The message for an operator when Temporal cannot be used. */
   temporalFailure?(error: unknown): Error;
-  limits?: Partial<typeof LIMITS>;
+  limits?: Partial<typeof checks.LIMITS>;
 }
 
 const HEAL_STEP_MS = 500;
 
 /** Makes all checks of a live system, and repairs violations if asked to. */
-export async function diagnose({ repair, temporalFailure, limits, ...stores }: DoctorOptions): Promise<Result[]> {
+export async function diagnose({
+  repair,
+  temporalFailure,
+  limits,
+  ...stores
+}: DoctorOptions): Promise<checks.Result[]> {
   let listed: Promise<Set<string>> | undefined;
   const running = () => {
     listed ??= listRunning(stores.client);
     return listed;
   };
-  const of: Examined = { ...stores, limits: { ...LIMITS, ...limits }, running };
-  const schema = await examine(of, [SCHEMA_CHECK], 0);
+  const of: checks.Examined = { ...stores, limits: { ...checks.LIMITS, ...limits }, running };
+  const schema = await checks.examine(of, [SCHEMA_CHECK], 0);
   if (schema.some(({ found }) => found.length > 0)) return schema;
   const failure = await reachTemporal(of).then(
     () => undefined,
     (error: unknown) => temporalFailure?.(error) ?? (error as Error),
   );
-  const results = await examine(of, [
+  const results = await checks.examine(of, [
     ...DATABASE_CHECKS,
     ...INVARIANTS.map(invariantCheck),
     ...WAITING_CHECKS,
@@ -50,7 +46,7 @@ export async function diagnose({ repair, temporalFailure, limits, ...stores }: D
   return [...schema, ...results];
 }
 
-const unreachable = ({ message }: Error): Check => ({
+const unreachable = ({ message }: Error): checks.Check => ({
   name: 'temporal',
   severity: 'broken',
   rule: 'Temporal can be reached',
@@ -59,14 +55,14 @@ const unreachable = ({ message }: Error): Check => ({
 });
 
 /** Checks an invariant over the newest lines of the log, or over the whole log in steps. */
-const invariantCheck = (invariant: Invariant): Check => ({
+const invariantCheck = (invariant: Invariant): checks.Check => ({
   ...invariant,
   severity: 'broken',
   async look({ db, deep, limits: { lines: size } }, before) {
     const again = before?.flatMap(({ lines }) => lines ?? []);
     const all = invariant.byLog && deep;
     const parts = again ? distinct(again) : all ? await wholeLog(db, size) : [await newestLines(db, size)];
-    const found = new Map<string, Found>();
+    const found = new Map<string, checks.Found>();
     for (const lines of parts) for (const one of await look(db, invariant, lines)) found.set(one.id, { ...one, lines });
     return [...found.values()];
   },
@@ -74,19 +70,21 @@ const invariantCheck = (invariant: Invariant): Check => ({
 });
 
 /** The lines of the log in parts of this size. */
-async function wholeLog(db: Db, size: number): Promise<Lines[]> {
+async function wholeLog(db: Db, size: number): Promise<checks.Lines[]> {
   const { first, last } = only(await db.run('log_range'));
-  const all: Lines[] = [];
+  const all: checks.Lines[] = [];
   for (let from = Math.max(0, first - 1); from < last; from += size)
     all.push({ from, to: Math.min(last, from + size) });
   return all;
 }
 
-const distinct = (all: Lines[]): Lines[] => [...new Map(all.map((lines) => [lines.from, lines])).values()];
+const distinct = (all: checks.Lines[]): checks.Lines[] => [
+  ...new Map(all.map((lines) => [lines.from, lines])).values(),
+];
 
 const MOST_CORRECTED = 100_000;
 
-async function correctCounts({ db }: Examined): Promise<string> {
+async function correctCounts({ db }: checks.Examined): Promise<string> {
   const wrong = await db.transaction(async (tx) => {
     await tx.run('lock_counts');
     return tx.run('wrong_counts', { limit: MOST_CORRECTED, correct: true });
@@ -95,13 +93,13 @@ async function correctCounts({ db }: Examined): Promise<string> {
 }
 
 /** Repairs a result's violations. @returns the result with those that are left */
-async function repaired(of: Examined, result: Result): Promise<Result> {
+async function repaired(of: checks.Examined, result: checks.Result): Promise<checks.Result> {
   const { check, found } = result;
   if (!check.repair || found.length === 0) return result;
   const until = performance.now() + of.limits.healMs;
-  let now: Result = { ...result, repaired: await check.repair(of, found) };
+  let now: checks.Result = { ...result, repaired: await check.repair(of, found) };
   for (;;) {
-    now = await lookedAgain(of, now);
+    now = await checks.lookedAgain(of, now);
     if (now.found.length === 0 || performance.now() > until) return now;
     await sleep(HEAL_STEP_MS);
   }

@@ -2,7 +2,7 @@ import { KINDS } from '../../contract/kinds.ts';
 import { columnsOf, only, type Queryable } from '../../db/pool.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { transitionsOf } from '../../domain/lifecycle.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/service.ts';
 import type { Found, Lines } from './checks.ts';
 
 /** Violations of one rule that a check reports. */

@@ -1,12 +1,7 @@
 import { schemaObjects } from '../../db/objects.ts';
 import { only } from '../../db/pool.ts';
 import { schemaState, wrongSettings } from '../../runtime/database.ts';
-import {
-  DELIVERY_TASK_QUEUE,
-  QUEUE_ATTRIBUTE,
-  TASK_QUEUE,
-  URGENT_TASK_QUEUE,
-} from '../../runtime/followers/publisher.ts';
+import * as publisher from '../../runtime/followers/publisher.ts';
 import { storeOf } from '../upkeep/reconciler.ts';
 import { asked, type Check, type Examined, type Found } from './checks.ts';
 
@@ -101,9 +96,9 @@ export const TEMPORAL_CHECKS: readonly Check[] = [
       if (!nodes.some(({ role }) => role !== 'worker')) found.push({ id: 'api', says: 'no such process is alive' });
       if (!only(await of.db.run('is_followed')).followed) found.push({ id: 'worker', says: 'none follows the log' });
       for (const [name, type] of [
-        [TASK_QUEUE, WORKFLOW],
-        [URGENT_TASK_QUEUE, WORKFLOW],
-        [DELIVERY_TASK_QUEUE, ACTIVITY],
+        [publisher.TASK_QUEUE, WORKFLOW],
+        [publisher.URGENT_TASK_QUEUE, WORKFLOW],
+        [publisher.DELIVERY_TASK_QUEUE, ACTIVITY],
       ] as const)
         if (!(await isPolled(of, name, type))) found.push({ id: `task queue ${name}`, says: 'no worker polls it' });
       const own = await storeOf(of.client);
@@ -122,8 +117,8 @@ export const TEMPORAL_CHECKS: readonly Check[] = [
       const { namespace } = of.client.options;
       const list = () => of.client.connection.operatorService.listSearchAttributes({ namespace });
       const { customAttributes } = await asked(of, list);
-      return customAttributes?.[QUEUE_ATTRIBUTE] === undefined
-        ? [{ id: QUEUE_ATTRIBUTE, says: 'is not registered' }]
+      return customAttributes?.[publisher.QUEUE_ATTRIBUTE] === undefined
+        ? [{ id: publisher.QUEUE_ATTRIBUTE, says: 'is not registered' }]
         : [];
     },
   },

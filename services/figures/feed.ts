@@ -1,5 +1,5 @@
 import type { FeedRow } from '../../runtime/feed.ts';
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/service.ts';
 
 const PAGE = 1_000;
 const HEARTBEAT_MS = 10_000;

@@ -1,7 +1,7 @@
 import type { FigureKind } from '../../contract/figures.ts';
 import { DELIVERED_KINDS } from '../../contract/kinds.ts';
 import { only, type ParamsOf } from '../../db/pool.ts';
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/service.ts';
 
 /** Queues with a target that are examined. */
 const MOST_TARGETS = 5_000;

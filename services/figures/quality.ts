@@ -1,5 +1,5 @@
 import { kappa, wilson } from '../../domain/quality.ts';
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/service.ts';
 
 const MODEL = 'model:';
 

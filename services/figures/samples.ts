@@ -1,7 +1,6 @@
 import { MOST_POINTS } from '../../contract/figures.ts';
 import { only, type ParamsOf } from '../../db/pool.ts';
-import type { Context } from '../shared/context.ts';
-import { invalid } from '../shared/problems.ts';
+import { type Context, invalid } from '../shared/service.ts';
 
 /** Queues sampled in one pass; where more change all the time, each is sampled less often. */
 const MOST_SAMPLED = 2_000;

@@ -3,8 +3,7 @@ import type { QueueSettings } from '../../contract/queues.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { statusOf } from '../../domain/reviews.ts';
 import { SchemaError } from '../../runtime/schemas/schemas.ts';
-import type { Context } from '../shared/context.ts';
-import { invalid, Problem } from '../shared/problems.ts';
+import { type Context, invalid, Problem } from '../shared/service.ts';
 
 /** @throws Problem 422 when the JSON Schema of the form or of a rule is wrong, or takes too long */
 export async function checkSettings(

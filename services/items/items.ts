@@ -3,7 +3,7 @@ import type { Kind } from '../../contract/snapshot.ts';
 import { addItems, type ItemFilter, listItems, type NewItem, type Settlement, settleItems } from '../../db/items.ts';
 import { columnsOf, type Mover, type Receipt } from '../../db/pool.ts';
 import { BY_ID, share, sharePerGroup, shareRows } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/service.ts';
 import * as rules from './rules.ts';
 
 /** A lease, as calls name it. */

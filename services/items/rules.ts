@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isWorkflow } from '../../contract/callbacks.ts';
-import { priorityRange } from '../../contract/common.ts';
+import { isWorkflow, priorityRange } from '../../contract/common.ts';
 import type { Change, Item } from '../../contract/items.ts';
 import type { QueueSettings, Rule } from '../../contract/queues.ts';
 import type { RowOf } from '../../db/pool.ts';
@@ -8,7 +7,7 @@ import { workflowId } from '../../domain/kinds.ts';
 import { isHeldBack, isItem, isMarked } from '../../runtime/commits.ts';
 import { SchemaError } from '../../runtime/schemas/schemas.ts';
 import { batchesOf, pagesOf } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/service.ts';
 import { ownerOf } from './forms.ts';
 
 /** Bodies of so many tickets are in memory at once. */

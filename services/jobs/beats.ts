@@ -1,7 +1,7 @@
 import type { Popped } from '../../contract/items.ts';
 import { columnsOf } from '../../db/pool.ts';
 import { share, sharePerGroup } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/service.ts';
 import { newToken } from '../shared/tokens.ts';
 import * as jobs from './jobs.ts';
 import * as popping from './popping.ts';

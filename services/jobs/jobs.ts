@@ -9,8 +9,7 @@ import { refusalOf } from '../../domain/refusals.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { BY_ID, shareRows } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
-import { ADDS, erased, Problem, sameContent } from '../shared/problems.ts';
+import { ADDS, type Context, erased, Problem, perContext, sameContent } from '../shared/service.ts';
 import { contentHash, isSettledBy } from '../shared/tokens.ts';
 import { MOST_TOGETHER, type Reservation } from './popping.ts';
 

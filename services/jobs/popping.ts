@@ -5,7 +5,7 @@ import { waitedSeconds } from '../../runtime/metrics.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as queues from '../items/queues.ts';
 import { batchesOf, sharePerGroup, shareRows } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/service.ts';
 import { newToken } from '../shared/tokens.ts';
 import { PopFloors } from './pop-floors.ts';
 

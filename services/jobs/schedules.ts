@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type Client,
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
-  type ScheduleOptions,
-  ScheduleOverlapPolicy,
-  ServiceError,
-} from '@temporalio/client';
+import * as temporal from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import type { NewJob, ScheduleSettings } from '../../contract/jobs.ts';
 import { only, type Queryable } from '../../db/pool.ts';
@@ -14,8 +7,7 @@ import type { ScheduleRow } from '../../db/statements.ts';
 import { nextFirings } from '../../domain/firings.ts';
 import { URGENT_TASK_QUEUE } from '../../runtime/followers/publisher.ts';
 import { inBatches } from '../shared/batching.ts';
-import type { Context } from '../shared/context.ts';
-import { found, invalid, isInvalidArgument, Problem, unreachable } from '../shared/problems.ts';
+import { type Context, found, invalid, isInvalidArgument, Problem, unreachable } from '../shared/service.ts';
 import { contentHash } from '../shared/tokens.ts';
 import * as jobs from './jobs.ts';
 
@@ -50,7 +42,9 @@ const nameOf = (topic: string, name: string): string => {
 export const scheduleId = (topic: string, name: string): string => `${SCHEDULE_PREFIX}${nameOf(topic, name)}`;
 
 const failed = ({ log }: Context, error: unknown): never => {
-  throw error instanceof ServiceError || error instanceof NamespaceNotFoundError ? unreachable(log, error) : error;
+  throw error instanceof temporal.ServiceError || error instanceof NamespaceNotFoundError
+    ? unreachable(log, error)
+    : error;
 };
 
 /**
@@ -187,7 +181,7 @@ type Rhythm = Pick<ScheduleRow, 'topic' | 'name' | 'every_seconds' | 'cron' | 't
 
 /** Firings may overlap: each only adds a job. What was missed in the last hour is caught up. */
 async function bringTo(
-  client: Client,
+  client: temporal.Client,
   { topic, name, every_seconds, cron, timezone }: Rhythm,
   missed?: { start: Date; end: Date },
 ): Promise<void> {
@@ -204,14 +198,14 @@ async function bringTo(
       taskQueue: URGENT_TASK_QUEUE,
       args: [topic, name],
     },
-    policies: { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: '1h' },
-    ...(missed && { state: { backfill: [{ ...missed, overlap: ScheduleOverlapPolicy.ALLOW_ALL }] } }),
-  } satisfies ScheduleOptions;
+    policies: { overlap: temporal.ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: '1h' },
+    ...(missed && { state: { backfill: [{ ...missed, overlap: temporal.ScheduleOverlapPolicy.ALLOW_ALL }] } }),
+  } satisfies temporal.ScheduleOptions;
   await client.withDeadline(Date.now() + TIMEOUT_MS, async () => {
     try {
       await schedules.create(options);
     } catch (error) {
-      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      if (!(error instanceof temporal.ScheduleAlreadyRunning)) throw error;
       const { spec, action, policies } = options;
       // what an operator paused stays paused
       await schedules.getHandle(options.scheduleId).update((known) => ({ ...known, spec, action, policies }));
@@ -221,10 +215,10 @@ async function bringTo(
   if (id !== `${topic}/${name}`) await removeFrom(client, `${SCHEDULE_PREFIX}${topic}/${name}`);
 }
 
-async function removeFrom(client: Client, id: string): Promise<void> {
+async function removeFrom(client: temporal.Client, id: string): Promise<void> {
   try {
     await client.withDeadline(Date.now() + TIMEOUT_MS, () => client.schedule.getHandle(id).delete());
   } catch (error) {
-    if (!(error instanceof ScheduleNotFoundError || isInvalidArgument(error))) throw error;
+    if (!(error instanceof temporal.ScheduleNotFoundError || isInvalidArgument(error))) throw error;
   }
 }

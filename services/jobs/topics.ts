@@ -2,7 +2,7 @@ import type { TopicSettings } from '../../contract/jobs.ts';
 import { only } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import * as queues from '../items/queues.ts';
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/service.ts';
 
 /** Of a topic's jobs: how many in each state, and as `lease_expired` how many reservations have run out. */
 export type TopicCounts = Record<string, number>;

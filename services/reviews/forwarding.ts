@@ -1,7 +1,7 @@
 import type { Item, ReviewTarget } from '../../contract/items.ts';
 import { statusOf } from '../../domain/reviews.ts';
 import * as deliveries from '../deliveries/deliveries.ts';
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/service.ts';
 import * as reviews from './reviews.ts';
 
 /**

@@ -2,10 +2,8 @@ import type { Callback, Change } from '../../contract/items.ts';
 import { columnsOf, only, type ParamsOf, type RowOf } from '../../db/pool.ts';
 import { reviewChange } from '../../domain/reviews.ts';
 import type { Gone } from '../../runtime/waiting.ts';
-import { share } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
-import { erased, found, invalid, Problem } from '../shared/problems.ts';
-import { whileBusy } from '../shared/retry.ts';
+import { share, whileBusy } from '../shared/batching.ts';
+import { type Context, erased, found, invalid, Problem, perContext } from '../shared/service.ts';
 
 export interface NewCallback {
   review: string;

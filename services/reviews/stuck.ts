@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { workflowId } from '../../domain/kinds.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/service.ts';
 
 /** Reviews are examined when a callback has been pending for this long. */
 const PENDING_SECONDS = 60;

@@ -1,5 +1,5 @@
 import { Repeating } from '../../runtime/repeating.ts';
-import { type Context, perContext } from './context.ts';
+import { type Context, perContext } from './service.ts';
 
 /**
  * Work in the background: one run at a time, and one more for calls of `look` during it. `stop` waits for the current one.

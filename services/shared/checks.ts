@@ -1,8 +1,7 @@
-import { isWorkflow } from '../../contract/callbacks.ts';
+import { isWorkflow } from '../../contract/common.ts';
 import type { Callback } from '../../contract/items.ts';
 import { refuseCallback } from '../../domain/callbacks.ts';
-import type { Context } from './context.ts';
-import { invalid, Problem } from './problems.ts';
+import { type Context, invalid, Problem } from './service.ts';
 
 type Asked = Pick<Context, 'config' | 'client'>;
 

@@ -3,10 +3,8 @@ import type { Completed, Completion, Pull, Pulled } from '../../db/tasks.ts';
 import { stateWord } from '../../domain/items.ts';
 import { personOfUid } from '../../domain/tasks.ts';
 import type { Gone } from '../../runtime/waiting.ts';
-import { shareRows } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
-import { found, Problem } from '../shared/problems.ts';
-import { whileBusy } from '../shared/retry.ts';
+import { shareRows, whileBusy } from '../shared/batching.ts';
+import { type Context, found, Problem, perContext } from '../shared/service.ts';
 import { contentHash, newToken } from '../shared/tokens.ts';
 import * as tasks from './tasks.ts';
 

@@ -1,7 +1,6 @@
 import type { Mover, RowOf } from '../../db/pool.ts';
 import { groupOfGid, personOfUid } from '../../domain/tasks.ts';
-import type { Context } from '../shared/context.ts';
-import { found } from '../shared/problems.ts';
+import { type Context, found } from '../shared/service.ts';
 
 export type GroupWithMembers = RowOf<'get_group'>;
 

@@ -6,10 +6,9 @@ import type { TaskRow } from '../../db/statements.ts';
 import { PAGE_BYTES } from '../../domain/pages.ts';
 import { retentionOf } from '../../domain/retention.ts';
 import { groupOfGid, mismatches, personOfUid, queueOfExecutor } from '../../domain/tasks.ts';
+import { whileBusy } from '../shared/batching.ts';
 import { checkCallback, checkZone } from '../shared/checks.ts';
-import type { Context } from '../shared/context.ts';
-import { addOnce, found, invalid, Problem, sameContent } from '../shared/problems.ts';
-import { whileBusy } from '../shared/retry.ts';
+import { addOnce, type Context, found, invalid, Problem, sameContent } from '../shared/service.ts';
 import { contentHash, newId } from '../shared/tokens.ts';
 
 const CHANGE_RETRIES = { tries: 300, stepMs: 2, mostMs: 50 };

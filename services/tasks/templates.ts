@@ -1,6 +1,5 @@
 import type { TaskTemplateRow } from '../../db/statements.ts';
-import type { Context } from '../shared/context.ts';
-import { addOnce, found, Problem } from '../shared/problems.ts';
+import { addOnce, type Context, found, Problem } from '../shared/service.ts';
 import { contentHash, newId } from '../shared/tokens.ts';
 
 const missing = (id: string) => `there is no template ${id}`;

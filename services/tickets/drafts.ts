@@ -1,6 +1,5 @@
 import type { Hold } from '../items/items.ts';
-import type { Context } from '../shared/context.ts';
-import { Problem } from '../shared/problems.ts';
+import { type Context, Problem } from '../shared/service.ts';
 import { findAttempted, rejection } from './leases.ts';
 import type { Handed } from './tickets.ts';
 

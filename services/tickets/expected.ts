@@ -1,7 +1,7 @@
 import type { ShownTicket } from '../../contract/items.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { fits, formQueueOf } from '../items/forms.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/service.ts';
 
 const MOST_LEASES = 20_000;
 const MOST_QUEUES = 1_000;

@@ -3,8 +3,7 @@ import type { Item } from '../../contract/items.ts';
 import { fitForm } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
-import type { Context } from '../shared/context.ts';
-import { Problem } from '../shared/problems.ts';
+import { type Context, Problem } from '../shared/service.ts';
 
 /**
  * Replaces a queue's tickets with known answers, all or nothing. Who has been handed one is not handed it again, also when

@@ -5,8 +5,7 @@ import { asWaiting } from '../../domain/tickets.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import * as rules from '../items/rules.ts';
-import type { Context } from '../shared/context.ts';
-import { Problem } from '../shared/problems.ts';
+import { type Context, Problem } from '../shared/service.ts';
 import * as looks from './looks.ts';
 
 /** A ticket, and the lease that an attempt named. */

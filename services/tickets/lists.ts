@@ -1,6 +1,5 @@
 import { type ItemFilter, listTickets, type Walked } from '../../db/items.ts';
-import type { Context } from '../shared/context.ts';
-import { invalid } from '../shared/problems.ts';
+import { type Context, invalid } from '../shared/service.ts';
 
 /** Bodies whose words are kept in one step. */
 const STEP = 1_000;

@@ -6,8 +6,7 @@ import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import * as rules from '../items/rules.ts';
 import { checkAnswer } from '../shared/checks.ts';
-import type { Context } from '../shared/context.ts';
-import { Problem } from '../shared/problems.ts';
+import { type Context, Problem } from '../shared/service.ts';
 
 interface Asked {
   cause: 'appeal' | 'check' | 'overturn';

@@ -1,6 +1,5 @@
 import type { RowOf } from '../../db/pool.ts';
-import type { Context } from '../shared/context.ts';
-import { erased } from '../shared/problems.ts';
+import { type Context, erased } from '../shared/service.ts';
 
 type Note = RowOf<'item_notes'>;
 

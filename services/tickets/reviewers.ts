@@ -2,8 +2,7 @@ import type { PutReviewer } from '../../contract/reviewers.ts';
 import { only } from '../../db/pool.ts';
 import type { ReviewerRow } from '../../db/statements.ts';
 import * as queues from '../items/queues.ts';
-import type { Context } from '../shared/context.ts';
-import { found } from '../shared/problems.ts';
+import { type Context, found } from '../shared/service.ts';
 
 /** Waiters of so many queues look again at once after a change; the slow poll serves the others. */
 const MOST_WOKEN = 500;

@@ -1,7 +1,6 @@
 import type { Item } from '../../contract/items.ts';
 import { type Mover, only } from '../../db/pool.ts';
-import type { Context } from '../shared/context.ts';
-import { Problem } from '../shared/problems.ts';
+import { type Context, Problem } from '../shared/service.ts';
 
 /**
  * Decides tickets, and with them the others of their subjects where their queue says so (S0.4).

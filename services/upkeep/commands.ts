@@ -3,7 +3,7 @@ import { closeItems } from '../../db/items.ts';
 import { type Mover, only } from '../../db/pool.ts';
 import { isFinal } from '../../domain/items.ts';
 import { closeCases } from '../cases/cases.ts';
-import type { Context } from '../shared/context.ts';
+import type { Context } from '../shared/service.ts';
 import { deleteTask } from '../tasks/tasks.ts';
 
 /**

@@ -5,8 +5,7 @@ import { only } from '../../db/pool.ts';
 import type { ErasureRow } from '../../db/statements.ts';
 import type { Config } from '../../runtime/config.ts';
 import { background } from '../shared/background.ts';
-import type { Context } from '../shared/context.ts';
-import { found } from '../shared/problems.ts';
+import { type Context, found } from '../shared/service.ts';
 import { newId } from '../shared/tokens.ts';
 import { describeNamespace } from './reconciler.ts';
 

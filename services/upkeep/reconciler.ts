@@ -5,8 +5,7 @@ import { type Db, only, type RowOf } from '../../db/pool.ts';
 import { startDelivery } from '../deliveries/deliveries.ts';
 import { syncSchedule } from '../jobs/schedules.ts';
 import { background } from '../shared/background.ts';
-import { type Context, perContext } from '../shared/context.ts';
-import { isInvalidArgument } from '../shared/problems.ts';
+import { type Context, isInvalidArgument, perContext } from '../shared/service.ts';
 
 const TIMEOUT_MS = 2_000;
 const BATCH = 1_000;

@@ -7,7 +7,7 @@ import { kindsCleared, retentionOf } from '../../domain/retention.ts';
 import { FELT } from '../../runtime/followers/pace.ts';
 import { background } from '../shared/background.ts';
 import { pagesOf } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/context.ts';
+import { type Context, perContext } from '../shared/service.ts';
 import { writeArchive } from './archive.ts';
 
 /** Items that one statement finds and one transaction clears; reviews may have megabytes each. */

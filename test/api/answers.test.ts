@@ -5,7 +5,7 @@ import { answer, endpoint, ok } from '../../api/endpoint.ts';
 import { PROBLEM_HELP } from '../../contract/problem-help.ts';
 import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import { Problem } from '../../services/shared/problems.ts';
+import { Problem } from '../../services/shared/service.ts';
 import { addCase, claimed, court, jurors } from '../support/cases.ts';
 import { claimOne, type Json, numbered, walk } from '../support/client.ts';
 import { checkAnswer } from '../support/document.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addOnce } from '../../services/shared/problems.ts';
+import { addOnce } from '../../services/shared/service.ts';
 
 const what = { what: 'ticket', id: 't', hash: '00' };
 const made = { content_hash: Buffer.from([0]) };
