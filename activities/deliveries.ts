@@ -1,6 +1,6 @@
 import type { Driven, Kind } from '../contract/snapshot.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
-import { escalateHung } from '../services/cases/escalation.ts';
+import { escalateHung } from '../services/cases/judging.ts';
 import * as deliveries from '../services/deliveries/deliveries.ts';
 import * as outcomes from '../services/deliveries/outcomes.ts';
 import { forwardToReview } from '../services/reviews/forwarding.ts';

@@ -3,9 +3,8 @@ import { only, type Receipt, type RowOf } from '../../db/pool.ts';
 import { isQuiet, kindOf } from '../../domain/kinds.ts';
 import { isItem } from '../../runtime/commits.ts';
 import { startDelivery } from '../deliveries/deliveries.ts';
-import { background } from '../shared/background.ts';
 import { pagesOf } from '../shared/batching.ts';
-import { type Context, isInvalidArgument, perContext } from '../shared/service.ts';
+import { background, type Context, isInvalidArgument, perContext } from '../shared/service.ts';
 import { newToken } from '../shared/tokens.ts';
 import { movedCases } from './adding.ts';
 

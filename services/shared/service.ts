@@ -5,6 +5,7 @@ import { PROBLEMS, type ProblemCode } from '../../contract/problems.ts';
 import { READ_ONLY } from '../../db/connecting.ts';
 import type { Config } from '../../runtime/config.ts';
 import type { Log } from '../../runtime/log.ts';
+import { Repeating } from '../../runtime/repeating.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 
 /** Settings of services (docs/configuration.md). */
@@ -167,3 +168,23 @@ export function problemFrom(error: unknown): Problem {
 /** Temporal rejects what it was sent (gRPC INVALID_ARGUMENT): asking again changes nothing. */
 export const isInvalidArgument = (error: unknown) =>
   ((error as Error).cause as { code?: number } | undefined)?.code === 3;
+
+/**
+ * Work in the background: one run at a time, and one more for calls of `look` during it. `stop` waits for the current one.
+ * @param failed what the log says of a run that failed
+ */
+export function background(work: (ctx: Context, signal: AbortSignal) => Promise<void>, failed: string) {
+  const states = perContext((ctx) => {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const warn = (error: Error) => void (signal.aborted || ctx.log.warn({ err: error.message }, failed));
+    return { stopping, runs: new Repeating(() => work(ctx, signal), warn) };
+  });
+  return {
+    look: (ctx: Context): void => states(ctx).runs.run(),
+    stop(ctx: Context): Promise<void> {
+      states(ctx).stopping.abort();
+      return states(ctx).runs.stop();
+    },
+  };
+}

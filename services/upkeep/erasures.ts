@@ -4,8 +4,7 @@ import type { NewErasure } from '../../contract/erasures.ts';
 import { only } from '../../db/pool.ts';
 import type { ErasureRow } from '../../db/statements.ts';
 import type { Config } from '../../runtime/config.ts';
-import { background } from '../shared/background.ts';
-import { type Context, found } from '../shared/service.ts';
+import { background, type Context, found } from '../shared/service.ts';
 import { newId } from '../shared/tokens.ts';
 import { describeNamespace } from './reconciler.ts';
 

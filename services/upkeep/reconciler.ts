@@ -4,8 +4,7 @@ import type { Driven } from '../../contract/snapshot.ts';
 import { type Db, only, type RowOf } from '../../db/pool.ts';
 import { startDelivery } from '../deliveries/deliveries.ts';
 import { syncSchedule } from '../jobs/schedules.ts';
-import { background } from '../shared/background.ts';
-import { type Context, isInvalidArgument, perContext } from '../shared/service.ts';
+import { background, type Context, isInvalidArgument, perContext } from '../shared/service.ts';
 
 const TIMEOUT_MS = 2_000;
 const BATCH = 1_000;

@@ -5,9 +5,8 @@ import { wordIn } from '../../domain/kind.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { kindsCleared, retentionOf } from '../../domain/retention.ts';
 import { FELT } from '../../runtime/followers/pace.ts';
-import { background } from '../shared/background.ts';
 import { pagesOf } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/service.ts';
+import { background, type Context, perContext } from '../shared/service.ts';
 import { writeArchive } from './archive.ts';
 
 /** Items that one statement finds and one transaction clears; reviews may have megabytes each. */
