@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { docket, type Ended, folder, ROOT, run } from '../support/cli.ts';
@@ -101,35 +101,5 @@ describe('help', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     for (const args of [['--version'], ['-V'], ['start', '--version']])
       expect(await docket(args)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
-  });
-});
-
-describe.concurrent('npm scripts', () => {
-  test.each([
-    ['start', 'Usage: docket start'],
-    ['demo', '--forever'],
-    ['bench', '--only <parts>'],
-    ['screenshots', '[page]'],
-  ])('npm run %s -- --help runs nothing', async (name, said) => {
-    const dist = join(ROOT, 'dist/sources');
-    const before = existsSync(dist) && statSync(dist).mtimeMs;
-    const port = await lastingPort();
-    const env = { PORT: String(port), DOCKET_DATA: join(folder, name) };
-    const { code, stdout, stderr } = await run(['npm', 'run', '--silent', name, '--', '--help'], env, ROOT);
-    expect([code, stdout]).toEqual([0, expect.stringContaining(said)]);
-    expect(stdout).toContain('Examples:');
-    expect(stderr).not.toContain('Error');
-    expect(existsSync(dist) && statSync(dist).mtimeMs).toBe(before);
-    expect(existsSync(join(folder, name))).toBe(false);
-  });
-
-  test.each([
-    ['demo', ['--for-ever'], /unknown option '--for-ever'\n\(Did you mean --forever\?\)/],
-    ['bench', ['--only', 'claims,nonsense'], /--only: there is no part nonsense; it takes claims, /],
-    ['screenshots', ['nowhere'], /'nowhere' is invalid/],
-  ])('npm run %s says what it cannot understand', async (name, args, said) => {
-    const { code, stderr } = await run(['npm', 'run', '--silent', name, '--', ...args], {}, ROOT);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
-    expect(stderr).toContain('--help to see how it is used');
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, inject, test, vi } from 'vitest';
@@ -8,6 +8,7 @@ import { eventually } from '../support/client.ts';
 import { emptyDatabase, rowsOf } from '../support/database.ts';
 import { createKey } from '../support/keys.ts';
 import { listening } from '../support/listening.ts';
+import { lastingPort } from '../support/ports.ts';
 import { startProxy } from '../support/proxy.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
@@ -213,3 +214,33 @@ test('B.1 a Temporal without Nexus is said, and all else runs', async () => {
   await eventually(async () => (await child.api.get('/v1/tickets/older/workflow')).body.status === 'running', 60_000);
   expect(await child.end('SIGTERM')).toBe(0);
 }, 120_000);
+
+describe.concurrent('npm scripts', () => {
+  test.each([
+    ['start', 'Usage: docket start'],
+    ['demo', '--forever'],
+    ['bench', '--only <parts>'],
+    ['screenshots', '[page]'],
+  ])('npm run %s -- --help runs nothing', async (name, said) => {
+    const dist = join(ROOT, 'dist/sources');
+    const before = existsSync(dist) && statSync(dist).mtimeMs;
+    const port = await lastingPort();
+    const env = { PORT: String(port), DOCKET_DATA: join(folder, name) };
+    const { code, stdout, stderr } = await run(['npm', 'run', '--silent', name, '--', '--help'], env, ROOT);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(said)]);
+    expect(stdout).toContain('Examples:');
+    expect(stderr).not.toContain('Error');
+    expect(existsSync(dist) && statSync(dist).mtimeMs).toBe(before);
+    expect(existsSync(join(folder, name))).toBe(false);
+  });
+
+  test.each([
+    ['demo', ['--for-ever'], /unknown option '--for-ever'\n\(Did you mean --forever\?\)/],
+    ['bench', ['--only', 'claims,nonsense'], /--only: there is no part nonsense; it takes claims, /],
+    ['screenshots', ['nowhere'], /'nowhere' is invalid/],
+  ])('npm run %s says what it cannot understand', async (name, args, said) => {
+    const { code, stderr } = await run(['npm', 'run', '--silent', name, '--', ...args], {}, ROOT);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
+    expect(stderr).toContain('--help to see how it is used');
+  });
+});

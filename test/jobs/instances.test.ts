@@ -8,8 +8,8 @@ import { byNight } from '../support/nightly.ts';
 import { testStores } from '../support/system.ts';
 import { msBetween } from '../support/times.ts';
 
-const JOBS = byNight(20_000, 5_000);
-const DELAYED = byNight(10_000, 2_000);
+const JOBS = byNight(20_000, 2_000);
+const DELAYED = byNight(10_000, 500);
 const BATCH = 500;
 
 /** Calls the first server that answers, as a client with a list of servers does. */

@@ -250,19 +250,21 @@ describe('beside a transaction that stays open', () => {
 
   test('rows that wait are kept when the parts take turns', async () => {
     // text that PostgreSQL cannot make smaller
-    const add = `select docket_outbox.add_job('turns', 'turns-' || n, to_jsonb($1::text)) from generate_series(1, 3000) n`;
+    const add = `select docket_outbox.add_job('turns', 'turns-' || n, to_jsonb($1::text)) from generate_series(1, 800) n`;
     const turn = () => outbox.cell('select last_value::int from docket_outbox.current');
     const first = await turn();
-    await client.query(add, [incompressible(1_900)]);
+    await client.query(add, [incompressible(7_000)]);
     // it leaves for later what autovacuum has locked
     await eventually(async () => {
       await client.query('select docket_outbox.tidy()');
       return (await turn()) !== first;
     });
-    expect(await outbox.cell('select count(*)::int from docket_outbox.message')).toBe(3_000);
+    expect(await outbox.cell('select count(*)::int from docket_outbox.message')).toBe(800);
     await withFollower(outbox, api.url, () => outbox.drained());
-    expect(await made('turns')).toEqual({ job: 3_000 });
+    expect(await made('turns')).toEqual({ job: 800 });
   });
+
+  const ROUNDS = 12;
 
   test('the outbox stays small, and a late row of that transaction is moved', async () => {
     const long = await connected(outbox.url);
@@ -270,10 +272,10 @@ describe('beside a transaction that stays open', () => {
     await long.query(`select docket_outbox.add_ticket('late', 'late-1', '1')`);
     await long.query('select count(*) from docket_outbox.refused');
     await withFollower(outbox, api.url, async () => {
-      const text = incompressible(1_500);
-      for (let round = 0; round < 20; round++) {
+      const text = incompressible(7_000);
+      for (let round = 0; round < ROUNDS; round++) {
         await client.query(
-          `select docket_outbox.add_job('open', 'open-' || $1 || '-' || n, to_jsonb($2::text)) from generate_series(1, 1000) n`,
+          `select docket_outbox.add_job('open', 'open-' || $1 || '-' || n, to_jsonb($2::text)) from generate_series(1, 300) n`,
           [round, text],
         );
         await outbox.drained();
@@ -284,6 +286,6 @@ describe('beside a transaction that stays open', () => {
       await client.query(`select docket_outbox.add_ticket('late', 'late-2', '1')`);
       await eventually(() => api.tickets.ticket('late-2'));
     });
-    expect(await made('open')).toEqual({ job: 20_000 });
+    expect(await made('open')).toEqual({ job: 300 * ROUNDS });
   }, 180_000);
 });

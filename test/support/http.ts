@@ -1,4 +1,6 @@
-import { request } from 'undici';
+import { Agent, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { checkAnswer, type Json } from './document.ts';
 
 export { eventually } from './eventually.ts';
@@ -28,19 +30,30 @@ export function insist({ status, body }: Reply, what: string, ...wanted: number[
   return body;
 }
 
-type Sent = NonNullable<Parameters<typeof request>[1]>;
+const agent = new Agent({ keepAlive: true });
 
-/** A client with JSON, whose answers are held against the OpenAPI document. Not `fetch`, which takes more than twice the CPU. */
+/** As `fetch`, which takes twice the CPU. */
+const call = (url: string, { body, method, headers, signal }: RequestInit) =>
+  new Promise<{ status: number; headers: Headers; text: string }>((resolve, reject) => {
+    const options = { agent, ...(method && { method }), ...(signal && { signal }) };
+    const sent = request(url, { ...options, headers: Object.fromEntries(headers as Headers) }, (answer) => {
+      const received = Object.entries(answer.headersDistinct).flatMap(([name, all = []]) =>
+        all.map((value): [string, string] => [name, value]),
+      );
+      const done = (text: string) => resolve({ status: answer.statusCode ?? 0, headers: new Headers(received), text });
+      text(answer).then(done, reject);
+    });
+    sent.on('error', reject);
+    if (body instanceof ReadableStream) Readable.fromWeb(body as never).pipe(sent);
+    else sent.end(body);
+  });
+
+/** A client with JSON, whose answers are held against the OpenAPI document. */
 export function http(url: string, key?: string, isChecked = true): Http {
   const raw = async (method: string, path: string, init: RequestInit = {}): Promise<Reply> => {
-    const own = new Headers(init.headers);
-    if (key) own.set('authorization', `Bearer ${key}`);
-    const sent = { method, headers: Object.fromEntries(own), body: init.body ?? null, signal: init.signal } as Sent;
-    const { statusCode: status, headers: received, body: answer } = await request(url + path, sent);
-    const headers = new Headers();
-    for (const [name, value] of Object.entries(received))
-      for (const one of [value].flat()) headers.append(name, one ?? '');
-    const text = await answer.text();
+    const sent = new Headers(init.headers);
+    if (key) sent.set('authorization', `Bearer ${key}`);
+    const { status, headers, text } = await call(url + path, { ...init, method, headers: sent });
     const contentType = headers.get('content-type') ?? '';
     const body = /[/+]json/.test(contentType) ? JSON.parse(text) : text;
     if (isChecked) checkAnswer({ method, url: url + path, status, contentType, body });

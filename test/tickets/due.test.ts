@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { numbered, repeat } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
 import { inMs } from '../support/times.ts';
 
@@ -11,7 +12,7 @@ const systems = [
 ] as const;
 type System = Awaited<ReturnType<typeof clocked>>;
 
-const ITEMS = 100;
+const ITEMS = byNight(100, 30);
 /** Looks are made by so many at once. */
 const LOOKERS = 4;
 const LATER_MS = 3;
