@@ -3,7 +3,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 /** Need programs besides Node.js, or have servers and processes fail. */
 const FULL = [
   'test/{clients,docs,examples,faults,generators,moves,replay,scaling,upgrade}/**/*.test.ts',
-  'test/web/!(charts|desk-units|serving).test.ts',
+  'test/web/!(builders|charts|desk-units|serving).test.ts',
   'test/beanstalkd/{clients,differential,edge-cases,fuzz}.test.ts',
   'test/architecture/{kubernetes,systemd}.test.ts',
   ...[

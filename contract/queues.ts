@@ -95,10 +95,19 @@ const QueueSettings = common.request('QueueSettings', {
 });
 export type QueueSettings = z.infer<typeof QueueSettings>;
 
+const TriedTicket = common.request('TriedTicket', {
+  id: AnyId.default('tried'),
+  body: common.Json,
+  priority: common.Priority.default(0),
+  requires: common.Requires.default([]),
+});
+export type TriedTicket = z.infer<typeof TriedTicket>;
+
 // not by `extend`, here and below: the document would combine several schemas, which generators of clients get wrong
 export const PutQueue = common.request('PutQueue', {
   ...QueueSettings.shape,
   dryRun: z.boolean().default(false).openapi({ description: 'Changes nothing; lists the tickets that would move' }),
+  ticket: TriedTicket.optional().describe('With dryRun: one as it would be sent, to see what the rules make of it'),
 });
 
 export const QueueDryRun = common.answer('QueueDryRun', {
@@ -113,6 +122,14 @@ export const QueueDryRun = common.answer('QueueDryRun', {
     )
     .openapi({ description: 'The first hundred tickets whose priority or required skills would change' }),
   warnings: z.array(z.string()).openapi({ description: 'Rules over fields that tickets do not have' }),
+  ticket: z
+    .object({
+      priority: z.number().int(),
+      requires: z.array(z.string()),
+      rules: z.array(z.string().or(z.number().int())),
+    })
+    .optional()
+    .openapi({ description: 'What becomes of the ticket that was sent, and by which rules, by name or number' }),
 });
 
 export const Queue = common.answer('Queue', {

@@ -11,7 +11,7 @@ import { queueStatsView } from '../../domain/tickets.ts';
 import { qualityOf } from '../../services/figures/quality.ts';
 import * as queues from '../../services/items/queues.ts';
 import { checkCallback } from '../../services/shared/checks.ts';
-import { checkEntry } from '../../services/shared/service.ts';
+import { checkEntry, invalid } from '../../services/shared/service.ts';
 import * as gold from '../../services/tickets/gold.ts';
 import type { Api } from '../api.ts';
 import { boundTo, type Caller } from '../auth.ts';
@@ -37,9 +37,10 @@ export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
   roles: [],
   body: contract.PutQueue,
   answers: { 200: contract.Queue.or(contract.QueueDryRun) },
-  async handle({ api, ctx, caller, params: { queue: name }, body: { dryRun, ...settings } }) {
+  async handle({ api, ctx, caller, params: { queue: name }, body: { dryRun, ticket, ...settings } }) {
     checkCallback(api.ctx, 'callback', settings.callback);
-    if (dryRun) return ok(await queues.dryRun(ctx, name, settings));
+    if (ticket && !dryRun) throw invalid('ticket', 'belongs to dryRun');
+    if (dryRun) return ok(await queues.dryRun(ctx, name, settings, ticket));
     const queue = view(api, await queues.put(ctx, name, settings), caller);
     const warnings = queues.warningsOf(settings);
     return ok({ ...queue, ...(warnings.length > 0 && { warnings }) });

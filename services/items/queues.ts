@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NewName } from '../../contract/names.ts';
-import { NO_DESK, NO_GOLD, NO_LOOKS, type QueueSettings } from '../../contract/queues.ts';
+import { NO_DESK, NO_GOLD, NO_LOOKS, type QueueSettings, type TriedTicket } from '../../contract/queues.ts';
 import type { Kind } from '../../contract/snapshot.ts';
 import { NO_MODELS } from '../../contract/suggestions.ts';
 import { only, type RowOf } from '../../db/pool.ts';
@@ -109,11 +109,12 @@ async function checkSecond(ctx: Context, name: string, { second: { queue = name 
   if (queue !== name && !(await get(ctx, 'ticket', queue))) throw invalid('second.queue', missing('ticket', queue));
 }
 
-/** What these settings would change of open tickets. @throws Problem 422 as `put` does */
-export async function dryRun(ctx: Context, name: string, settings: QueueSettings) {
+/** What these settings would change of open tickets, and what their rules make of one as it is sent. @throws Problem 422 as `put` does */
+export async function dryRun(ctx: Context, name: string, settings: QueueSettings, ticket?: TriedTicket) {
   await checkSettings(ctx, name, settings);
   await checkSecond(ctx, name, settings);
-  return { ...(await rules.wouldMove(ctx, name, settings)), warnings: warningsOf(settings) };
+  const tried = ticket && { ticket: await rules.tryOn(ctx, name, settings.rules, ticket) };
+  return { ...(await rules.wouldMove(ctx, name, settings)), warnings: warningsOf(settings), ...tried };
 }
 
 /** What is probably meant otherwise in these settings. */

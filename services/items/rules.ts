@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWorkflow, priorityRange } from '../../contract/common.ts';
 import type { Change, Item } from '../../contract/items.ts';
-import type { QueueSettings, Rule } from '../../contract/queues.ts';
+import type { QueueSettings, Rule, TriedTicket } from '../../contract/queues.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { workflowId } from '../../domain/kinds.ts';
 import { isHeldBack, isItem, isMarked } from '../../runtime/commits.ts';
 import { SchemaError } from '../../runtime/schemas/schemas.ts';
 import { batchesOf, pagesOf } from '../shared/batching.ts';
-import { type Context, perContext } from '../shared/service.ts';
+import { type Context, invalid, perContext } from '../shared/service.ts';
 import { ownerOf } from './forms.ts';
 
 /** Bodies of so many tickets are in memory at once. */
@@ -149,6 +149,15 @@ export async function wouldMove(
     }
   }
   return { total, wouldMove: moves };
+}
+
+/** What rules make of a ticket as it is sent. @throws Problem 422 where they cannot be evaluated in time */
+export async function tryOn(ctx: Context, queue: string, rules: Rule[], ticket: TriedTicket) {
+  const row = { ...ticket, attempts: 0, callback: null } as Partial<Item> as Item;
+  const [ruled] = await outcomesOf(ctx, `dry run of ${queue}`, rules, [row]);
+  if (!ruled || ruled instanceof SchemaError)
+    throw invalid('ticket', `cannot be judged by the rules: ${ruled?.message}`);
+  return { priority: ruled.priority, requires: ruled.requires, rules: ruled.rules };
 }
 
 /** What is probably meant otherwise: a condition is over a ticket, not over its body. */

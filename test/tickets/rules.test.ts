@@ -220,3 +220,18 @@ test('S0.2 a dry run lists skills that would be required; it and a save warn of 
   expect((await api.get('/v1/queues/skilled')).body).not.toHaveProperty('warnings');
   expect((await api.put('/v1/queues/skilled', { rules: rules.slice(0, 1) })).body).not.toHaveProperty('warnings');
 });
+
+test('S0.2 a dry run says what the rules make of a ticket as it would be sent; without a dry run it is refused', async () => {
+  const rules = [
+    { name: 'streamer', when: kind('streamer'), priority: 995, requires: ['senior'] },
+    { when: kind('other'), add: 1 },
+    { when: { properties: { requires: { contains: { const: 'de' } } } }, add: 20 },
+  ];
+  const tried = { body: { kind: 'streamer' }, priority: 3, requires: ['de'] };
+  const { body } = await api.put('/v1/queues/tried', { rules, dryRun: true, ticket: tried });
+  expect(body.ticket).toEqual({ priority: 1000, requires: ['de', 'senior'], rules: ['streamer', 2] });
+  expect((await api.put('/v1/queues/tried', { rules, dryRun: true })).body).not.toHaveProperty('ticket');
+  expect(await api.put('/v1/queues/tried', { rules, ticket: tried })).toMatchObject({
+    ...{ status: 422, body: { errors: [{ path: 'ticket', message: 'belongs to dryRun' }] } },
+  });
+});

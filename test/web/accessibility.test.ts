@@ -25,8 +25,13 @@ const callback = { url: 'http://127.0.0.1:9/x', secret: SECRET };
 
 /** What the pages show on all visits. */
 async function prepare(): Promise<void> {
-  const [ageing, rules] = [{ secondsPerLevel: 60 }, [{ when: {}, add: 1 }]];
-  await configure(api, 'shown', { escalations: [{ afterSeconds: 30, priority: 500 }], ageing, rules, callback });
+  const verdict = { oneOf: [{ const: 'keep', title: 'Keep' }, { const: 'remove' }] };
+  const form = { type: 'object', properties: { verdict, day: { type: 'string', format: 'date' }, other: {} } };
+  const [ageing, rules] = [
+    { secondsPerLevel: 60 },
+    [{ when: { required: ['body'], properties: { body: { const: 1 } } }, add: 1 }],
+  ];
+  await configure(api, 'shown', { escalations: [{ afterSeconds: 30, priority: 500 }], ageing, rules, form, callback });
   await court(api, 'shown', { assign: { jurors: 3, answerSeconds: 60 }, mode: 'both' });
   await api.put('/v1/topics/shown', { push: { ...callback, concurrency: 2 } });
   await api.put('/v1/topics/shown/schedules/one', { everySeconds: 60_000, body: null });

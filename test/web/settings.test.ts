@@ -16,6 +16,11 @@ const save = async (page: Page) => {
   await sees(page, 'Saved.');
 };
 
+const addRuleAsJson = async (page: Page) => {
+  await press(page, 'Add a rule');
+  await press(page.getByRole('group', { name: 'Rule 1' }), 'Write as JSON');
+};
+
 const browser = useBrowser();
 
 test('S0.2 what is changed of a queue is seen by the API, and everything else stays as it was', async () => {
@@ -59,8 +64,8 @@ test('S0.2 settings that two people change at once: neither overwrites the other
 test('S0.2 a rule that is no JSON Schema, and a number that is none, are shown at their fields; nothing is saved', async () => {
   await api.put('/v1/queues/wrong', {});
   const page = await browser.open(`${api.url}/settings/queues/wrong`);
-  await press(page, 'Add a rule');
-  const when = page.getByRole('textbox', { name: 'When (JSON Schema)' });
+  await addRuleAsJson(page);
+  const when = page.getByRole('textbox', { name: 'When (JSON)' });
   await when.fill('{"type": "no such type"}');
   await submit(page, { 'Add to the priority': '5' }, 'Save settings');
   await eventually(async () => (await when.getAttribute('aria-invalid')) === 'true');
@@ -76,9 +81,9 @@ test('S0.2 a dry run says which tickets a rule would move, and moves none', asyn
   await api.post('/v1/queues/dry/tickets', { id: 'dry-1', body: { vip: true } });
   await api.post('/v1/queues/dry/tickets', { id: 'dry-2', body: { vip: false } });
   const page = await browser.open(`${api.url}/settings/queues/dry`);
-  await press(page, 'Add a rule');
+  await addRuleAsJson(page);
   const when = { properties: { body: { properties: { vip: { const: true } } } } };
-  await submit(page, { 'When (JSON Schema)': JSON.stringify(when), 'Set the priority': '700' }, 'Dry run');
+  await submit(page, { 'When (JSON)': JSON.stringify(when), 'Set the priority': '700' }, 'Dry run');
   await sees(page, 'Tickets that would change their priority or skills: 1');
   await page.getByRole('row', { name: 'dry-1 0 700' }).first().waitFor();
   expect((await api.get('/v1/tickets/dry-1')).body.priority).toBe(0);
@@ -89,8 +94,8 @@ test('S0.2 a dry run says which tickets a rule would move, and moves none', asyn
 test('S0.2 a rule over a field that tickets do not have warns when it is tried and when it is saved', async () => {
   await api.post('/v1/queues/odd/tickets', { id: 'odd-1', body: { vip: true } });
   const page = await browser.open(`${api.url}/settings/queues/odd`);
-  await press(page, 'Add a rule');
-  await submit(page, { 'When (JSON Schema)': '{"required": ["vip"]}', 'Set the priority': '700' }, 'Dry run');
+  await addRuleAsJson(page);
+  await submit(page, { 'When (JSON)': '{"required": ["vip"]}', 'Set the priority': '700' }, 'Dry run');
   await sees(
     page,
     'rule 0 looks at vip, which tickets do not have',

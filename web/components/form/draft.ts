@@ -1,5 +1,5 @@
 import { localText, momentOf } from './moments.ts';
-import type { FieldSpec, LeafSpec } from './spec.ts';
+import type { BuiltField, FieldSpec, LeafSpec } from './spec.ts';
 
 /** What stands in the inputs of an object: texts as they were typed, so that nothing half-written is lost. */
 export interface Draft {
@@ -15,7 +15,7 @@ export interface FieldError {
 }
 
 /** Faults that the console finds before it calls the API. */
-type Fault = 'required' | 'number' | 'integer' | 'range' | 'length' | 'pattern' | 'json' | 'moment';
+type Fault = 'required' | 'twice' | 'number' | 'integer' | 'range' | 'length' | 'pattern' | 'json' | 'moment';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -56,8 +56,36 @@ export function filled({ values }: Draft, at = ''): [path: string, value: string
   });
 }
 
+/** The inputs that say a value without loss; null: there are none. */
+export function builtDraft(field: BuiltField, value: unknown): Draft | null {
+  try {
+    const parts = field.partsOf(value);
+    const draft = parts && draftOf(field.fields, parts);
+    const said = draft && field.valueOf(readObject(field.fields, draft, '', () => {}));
+    return value === undefined || isSame(said, value) ? draft : null;
+  } catch {
+    // someone who writes JSON may write anything
+    return null;
+  }
+}
+
+/** A list that was left out is empty. */
+const isNone = (value: unknown) => value === undefined || (Array.isArray(value) && value.length === 0);
+
+/** Whether two values say the same, in whatever order their fields stand. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (isNone(a) && isNone(b)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [mine, theirs] = [a as Given, b as Given];
+  const names = new Set([...Object.keys(mine), ...Object.keys(theirs)]);
+  return [...names].every((name) => isSame(mine[name], theirs[name]));
+}
+
 function shown(field: FieldSpec, value: unknown): DraftValue {
   switch (field.kind) {
+    case 'built':
+      return builtDraft(field, value) ?? JSON.stringify(value, null, 2);
     case 'flag':
       return value === true;
     case 'json':
@@ -118,8 +146,9 @@ type ReportAt = (path: string, kind: Fault) => void;
 
 function readObject(fields: readonly FieldSpec[], draft: Draft, at: string, report: ReportAt): Record<string, unknown> {
   const values = fields.map((field) => {
-    const { name } = field;
-    return [name, readField(field, draft.values[name] ?? '', `${at}${name}`, report)];
+    const { name, onlyIf } = field;
+    const isAsked = onlyIf?.(draft.values) ?? true;
+    return [name, isAsked ? readField(field, draft.values[name] ?? '', `${at}${name}`, report) : undefined];
   });
   return { ...draft.base, ...Object.fromEntries(values) };
 }
@@ -136,8 +165,18 @@ function readField(field: FieldSpec, input: DraftValue, path: string, report: Re
     }
     case 'optional':
       return isDraft(input) ? readObject(field.fields, input, `${path}.`, report) : null;
-    case 'rows':
-      return (input as readonly Draft[]).map((row, n) => readObject(field.fields, row, `${path}.${n}.`, report));
+    case 'built':
+      if (isDraft(input)) return field.valueOf(readObject(field.fields, input, `${path}.`, report));
+      return readText({ ...field, kind: 'json' }, String(input), (kind) => report(path, kind));
+    case 'rows': {
+      const rows = input as readonly Draft[];
+      const { unique = '' } = field;
+      const before = new Set<unknown>();
+      for (const [n, { values }] of rows.entries())
+        if (values[unique] && before.size === before.add(values[unique]).size)
+          report(`${path}.${n}.${unique}`, 'twice');
+      return rows.map((row, n) => readObject(field.fields, row, `${path}.${n}.`, report));
+    }
     case 'variants': {
       const chosen = isDraft(input) && field.variants.find(({ name }) => name in input.values);
       return chosen ? readObject([chosen], input as Draft, `${path}.`, report) : null;

@@ -1,9 +1,18 @@
 import { texts } from '../../texts/texts.ts';
 import { Select } from '../field.tsx';
-import { type Draft, type DraftValue, draftOf, emptyDraft, type FieldError, isDraft } from './draft.ts';
+import {
+  builtDraft,
+  type Draft,
+  type DraftValue,
+  draftOf,
+  emptyDraft,
+  type FieldError,
+  isDraft,
+  read,
+} from './draft.ts';
 import './form.css';
 import { LeafInput } from './inputs.tsx';
-import type { FieldSpec, GroupSpec } from './spec.ts';
+import type { BuiltField, FieldSpec, GroupSpec } from './spec.ts';
 
 interface FieldsProps {
   fields: readonly FieldSpec[];
@@ -21,7 +30,7 @@ export function Fields({ fields, draft, onChange, errors, at = '' }: FieldsProps
   return (
     <div class="form-grid">
       {fields.map((field) => {
-        if (field.kind === 'fixed') return null;
+        if (field.kind === 'fixed' || field.onlyIf?.(draft.values) === false) return null;
         const { name } = field;
         const shared = { value: draft.values[name] ?? '', onChange: set(name), errors, path: `${at}${name}` };
         const key = `${field.kind} ${name}`;
@@ -45,13 +54,16 @@ interface GroupProps<F extends GroupSpec = GroupSpec> {
 
 function Group({ field, ...rest }: GroupProps) {
   const [label, does] = field.said;
-  const error = rest.errors.find(({ path }) => path === rest.path);
+  // JSON says itself what is wrong with it
+  const error = typeof rest.value !== 'string' && rest.errors.find(({ path }) => path === rest.path);
   return (
     <fieldset class="form-group">
       <legend>{label}</legend>
       {does && <p class="hint">{does}</p>}
       {error && <p class="error">{error.message}</p>}
-      {field.kind === 'rows' ? (
+      {field.kind === 'built' ? (
+        <Built field={field} {...rest} />
+      ) : field.kind === 'rows' ? (
         <Rows field={field} {...rest} />
       ) : field.kind === 'variants' ? (
         <Variants field={field} {...rest} />
@@ -83,26 +95,102 @@ function Single({ field, value, onChange, errors, path }: GroupProps<Extract<Gro
   );
 }
 
+function Built({ field, value, onChange, ...rest }: GroupProps<BuiltField>) {
+  const t = texts.value.form;
+  const shown = { base: {}, values: { [field.name]: value } };
+  const { value: said, errors: wrong } = read([field], shown, t.wrong);
+  const json = said[field.name];
+  const draft = isDraft(value) ? value : null;
+  const other = draft
+    ? (JSON.stringify(json ?? undefined, null, 2) ?? '')
+    : wrong.length > 0
+      ? null
+      : builtDraft(field, json);
+  return (
+    <div class={field.preview && 'form-preview'}>
+      <div class="stack">
+        {draft ? (
+          <Inputs fields={field.fields} kept={field.kept} {...{ draft, onChange }} {...rest} />
+        ) : (
+          <LeafInput
+            {...rest}
+            {...{ value, onChange }}
+            field={{ ...field, kind: 'json', said: [t.asJson(field.said[0]), ''] }}
+          />
+        )}
+        <p class="row">
+          <button type="button" class="quiet" disabled={other === null} onClick={() => onChange(other)}>
+            {draft ? t.toJson : t.toInputs}
+          </button>
+          {other === null && <span class="hint">{t.onlyJson}</span>}
+        </p>
+      </div>
+      {wrong.length === 0 && field.preview?.(json)}
+    </div>
+  );
+}
+
+interface InputsProps extends Omit<FieldsProps, 'at'> {
+  kept: ((parts: Draft['base']) => string[]) | undefined;
+  path: string;
+}
+
+/** The inputs of an object, and what else stands in it. */
+function Inputs({ kept, path, ...rest }: InputsProps) {
+  const names = kept?.(rest.draft.base) ?? [];
+  return (
+    <>
+      <Fields {...rest} at={`${path}.`} />
+      {names.length > 0 && <p class="hint">{texts.value.form.kept(names.join(', '))}</p>}
+    </>
+  );
+}
+
+/** A row keeps the focus where it is moved. */
+function focusOn(button: HTMLElement, by: -1 | 1): void {
+  const row = button.closest('.form-row');
+  const buttons = (by < 0 ? row?.previousElementSibling : row?.nextElementSibling)?.lastElementChild;
+  for (const way of [`[data-by="${-by}"]:enabled`, `[data-by="${by}"]:enabled`])
+    buttons?.querySelector<HTMLElement>(way)?.focus();
+}
+
 function Rows({ field, value, onChange, errors, path }: GroupProps<Extract<GroupSpec, { kind: 'rows' }>>) {
   const t = texts.value.form;
   const rows = Array.isArray(value) ? (value as readonly Draft[]) : [];
   const without = (n: number) => rows.filter((_, other) => other !== n);
-  const replaced = (n: number, row: Draft) => rows.map((was, other) => (other === n ? row : was));
   return (
     <>
       {rows.map((row, n) => (
-        <fieldset class="form-row" key={n}>
+        <fieldset class={`form-row ${field.isTight ? 'tight' : ''}`} key={n}>
           <legend>{field.row(n + 1)}</legend>
-          <Fields
+          <Inputs
             fields={field.fields}
+            kept={field.kept}
             draft={row}
-            onChange={(changed) => onChange(replaced(n, changed))}
+            onChange={(changed) => onChange(rows.with(n, changed))}
             errors={errors}
-            at={`${path}.${n}.`}
+            path={`${path}.${n}`}
           />
-          <button type="button" onClick={() => onChange(without(n))} aria-label={`${t.remove}: ${field.row(n + 1)}`}>
-            {t.remove}
-          </button>
+          <p class="row">
+            {([-1, 1] as const).map((by) => (
+              <button
+                key={by}
+                type="button"
+                data-by={by}
+                disabled={rows[n + by] === undefined}
+                aria-label={`${t.move[by]}: ${field.row(n + 1)}`}
+                onClick={(event) => {
+                  onChange(rows.with(n, rows[n + by] as Draft).with(n + by, row));
+                  focusOn(event.currentTarget, by);
+                }}
+              >
+                {by < 0 ? '↑' : '↓'}
+              </button>
+            ))}
+            <button type="button" onClick={() => onChange(without(n))} aria-label={`${t.remove}: ${field.row(n + 1)}`}>
+              {field.isTight ? '✕' : t.remove}
+            </button>
+          </p>
         </fieldset>
       ))}
       <button type="button" class="form-add" onClick={() => onChange([...rows, emptyDraft(field.fields)])}>

@@ -47,6 +47,8 @@ export function LeafInput({ field, value, onChange, errors, path }: Props) {
             return <textarea {...shared} class="code" rows={6} />;
           case 'lines':
             return <textarea {...shared} class="lines" rows={2} />;
+          case 'date':
+            return <input {...shared} type="date" />;
           case 'moment':
             return <input {...shared} type="datetime-local" step={1} />;
           case 'secret':

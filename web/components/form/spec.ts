@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact';
+
 /** What is said about a field: its label, and what it does. */
 export type Said = readonly [label: string, does: string];
 
@@ -5,7 +7,11 @@ interface Named {
   /** In the object that the form makes. */
   name: string;
   said: Said;
+  /** It is asked for only while the other inputs of its object say so. */
+  onlyIf?: (values: Record<string, unknown>) => boolean;
 }
+
+type Given = Readonly<Record<string, unknown>>;
 
 /** What an empty input means: the field is null, is left out, or has to be given. */
 type Emptiness = 'null' | 'omit' | 'required';
@@ -39,9 +45,9 @@ interface TextField extends Named {
   pattern?: string;
 }
 
-/** A moment, or any JSON. */
+/** A day, a moment, or any JSON. */
 interface PlainField extends Named {
-  kind: 'moment' | 'json';
+  kind: 'date' | 'moment' | 'json';
   empty: Emptiness;
 }
 
@@ -120,6 +126,26 @@ interface RowsField extends Named {
   fields: readonly FieldSpec[];
   row: (n: number) => string;
   add: string;
+  /** Each is one line. */
+  isTight?: boolean;
+  /** A field in which no two of them are the same. */
+  unique?: string;
+  /** Names of what stands in one beside its inputs, and stays there. */
+  kept?: (row: Given) => string[];
+}
+
+/** JSON that inputs write for those who need not know it. It may also be written as it is, and has to be where they cannot say it. */
+export interface BuiltField extends Named {
+  kind: 'built';
+  fields: readonly FieldSpec[];
+  /** The object of the inputs that say a value; null: they cannot. It may come back without something of it. */
+  partsOf: (value: unknown) => Given | null;
+  valueOf: (parts: Given) => unknown;
+  /** As in `RowsField`, of the whole value. */
+  kept?: (parts: Given) => string[];
+  empty: Emptiness;
+  /** Stands beside. */
+  preview?: (value: unknown) => ComponentChildren;
 }
 
 /** Null, or an object with one of these fields. */
@@ -140,7 +166,7 @@ export type LeafSpec =
   | SeveralField
   | SecretField
   | ParamField;
-export type GroupSpec = ObjectField | OptionalField | RowsField | VariantsField;
+export type GroupSpec = ObjectField | OptionalField | RowsField | VariantsField | BuiltField;
 export type FieldSpec = LeafSpec | GroupSpec | FixedField;
 
 /** A titled part of a form. */

@@ -67,6 +67,8 @@ function fieldOf(given: unknown, { name, required }: Place, context: Context): F
   if (options) return { ...place, kind: 'one', options };
   switch (type) {
     case 'string': {
+      if (schema.format === 'date') return { ...place, kind: 'date' };
+      if (schema.format === 'date-time') return { ...place, kind: 'moment' };
       const most = count(schema.maxLength);
       const isLong = (most ?? Number.POSITIVE_INFINITY) > SHORT;
       return {

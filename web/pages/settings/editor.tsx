@@ -16,6 +16,8 @@ interface Props {
   name: string;
   parts: readonly Part[];
   of: SettingsOf;
+  /** What a dry run is told beside the settings, and what stands there at first. */
+  trial?: { part: Part; given: Given };
   /** After each change: what else shows the settings looks again. */
   onSaved: () => void;
 }
@@ -29,10 +31,11 @@ export function SettingsEditor(props: Props) {
 
 type EditorProps = Props & { given: Given | null };
 
-function useSettings({ name, parts, of, onSaved, given }: EditorProps) {
+function useSettings({ name, parts, of, trial, onSaved, given }: EditorProps) {
   const { settings: t, form: said } = texts.value;
   const fields = parts.flatMap((part) => part.fields);
   const form = useForm(fields, given);
+  const tried = useForm(trial?.part.fields ?? [], trial?.given ?? null);
   const [base, setBase] = useState(given);
   const [foreseen, setForeseen] = useState<Foreseen | null>(null);
   const before = base ?? read(fields, emptyDraft(fields), said.wrong).value;
@@ -50,7 +53,7 @@ function useSettings({ name, parts, of, onSaved, given }: EditorProps) {
       await use(merged);
     });
   return {
-    ...{ form, foreseen },
+    ...{ form, tried, foreseen },
     isNew: base === null,
     isChanged: base === null || form.errors.length > 0 || changedIn(before, form.value).length > 0,
     discard: () => form.attempt(async () => show(await of.load(name), form.reset)),
@@ -62,13 +65,19 @@ function useSettings({ name, parts, of, onSaved, given }: EditorProps) {
         toast(t.saved);
         onSaved();
       }),
-    tryOut: of.tryOut && (() => send(async (settings) => setForeseen((await of.tryOut?.(name, settings)) ?? null))),
+    tryOut:
+      of.tryOut &&
+      (() =>
+        send(async (settings) => {
+          if (tried.errors.length > 0) throw refusal('invalid_request', tried.errors);
+          setForeseen((await of.tryOut?.(name, { ...settings, ...tried.value })) ?? null);
+        })),
   };
 }
 
 function Editor(props: EditorProps) {
   const t = texts.value.settings;
-  const { form, foreseen, isNew, isChanged, discard, save, tryOut } = useSettings(props);
+  const { form, tried, foreseen, isNew, isChanged, discard, save, tryOut } = useSettings(props);
   const { draft, setDraft, problem, busy } = form;
   const actions = (
     <>
@@ -96,6 +105,16 @@ function Editor(props: EditorProps) {
           <Fields fields={fields} draft={draft} onChange={setDraft} errors={problem?.errors ?? []} />
         </Section>
       ))}
+      {props.trial && (
+        <Section title={props.trial.part.title}>
+          <Fields
+            fields={props.trial.part.fields}
+            draft={tried.draft}
+            onChange={tried.setDraft}
+            errors={problem?.errors ?? []}
+          />
+        </Section>
+      )}
       {foreseen && <Forecast of={foreseen} />}
     </Form>
   );
@@ -128,7 +147,7 @@ function Forecast({ of }: { of: Foreseen }) {
 
 type Moving = Extract<Foreseen, { wouldMove: unknown }>;
 
-function Moved({ of: { total, wouldMove } }: { of: Moving }) {
+function Moved({ of: { total, wouldMove, ticket } }: { of: Moving }) {
   const t = texts.value.settings;
   const columns: Column<Moving['wouldMove'][number]>[] = [
     { title: texts.value.items.kinds.ticket, cell: ({ id }) => id },
@@ -138,6 +157,11 @@ function Moved({ of: { total, wouldMove } }: { of: Moving }) {
   ];
   return (
     <>
+      {ticket && (
+        <p class="form-body">
+          {t.tried(number(ticket.priority), ticket.requires.join(', ') || '–', ticket.rules.join(', ') || '–')}
+        </p>
+      )}
       <p class="form-body">
         {total === 0 ? t.wouldMoveNone : t.wouldMove(number(total))} {total > wouldMove.length && t.firstHundred}
       </p>

@@ -1,18 +1,20 @@
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { useLocation, useRoute } from 'preact-iso';
-import { api, data } from '../../api/client.ts';
+import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet, useResource } from '../../api/resource.ts';
 import { maySee, session } from '../../api/session.ts';
 import { DeleteButton } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
-import { Page } from '../../components/page.tsx';
+import { Loaded, Page } from '../../components/page.tsx';
 import { Pause, pauseQueue } from '../../components/pause.tsx';
 import { changesPath } from '../../links.ts';
 import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
+import { pathsIn } from './conditions.ts';
 import { courtForm } from './court-form.ts';
 import { SettingsEditor } from './editor.tsx';
-import { queueForm } from './queue-form.ts';
+import { previewOf } from './preview.tsx';
+import { queueForm, trialPart } from './queue-form.ts';
 import { courtSettingsOf, queueSettingsOf, topicSettingsOf } from './settings-of.ts';
 import { topicForm } from './topic-form.ts';
 
@@ -20,14 +22,27 @@ import { topicForm } from './topic-form.ts';
 export function QueueSettings() {
   const { queue = '' } = useRoute().params;
   const found = useGet('/v1/queues/{queue}', { path: { queue } });
+  const newest = useGet('/v1/tickets', { query: { queue, limit: 1 } });
   const pause = (paused: boolean) => pauseQueue(queue, paused);
   return (
     <Page title={queue} actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}>
       <Back of={`/v1/queues/${queue}`} paused={found.data?.paused} />
-      <SettingsEditor name={queue} parts={queueForm(texts.value)} of={queueSettingsOf} onSaved={found.refresh} />
+      <Loaded of={newest}>
+        {({ items: [ticket] }) => (
+          <SettingsEditor
+            name={queue}
+            parts={queueForm(texts.value, { known: pathsIn(ticket?.body), preview: previewOf })}
+            trial={{ part: trialPart(texts.value), given: { ticket: ticket && sentOf(ticket) } }}
+            of={queueSettingsOf}
+            onSaved={found.refresh}
+          />
+        )}
+      </Loaded>
     </Page>
   );
 }
+
+const sentOf = ({ body, priority, requires }: Schemas['Ticket']) => ({ body, priority, requires });
 
 /** The same of a topic, whose pause is one of its settings. */
 export function TopicSettings() {
