@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client';
 import type { Config } from '../runtime/config.ts';
 import { migrate } from '../runtime/database.ts';
-import { databaseFailure } from '../runtime/failures.ts';
+import { databaseFailure, throwing } from '../runtime/failures.ts';
 import { QUEUE_ATTRIBUTE } from '../runtime/followers/publisher.ts';
 import { needDatabaseUrl } from './database.ts';
 import { isWithoutNamespace, temporalFailure, temporalOptions } from './temporal.ts';
@@ -18,9 +18,9 @@ export async function migrateCommand(config: Config): Promise<void> {
   if (!config.temporalAddress) return;
   const temporal = temporalOptions(config, config.temporalAddress);
   const { namespace } = temporal;
-  const connection = await Connection.connect(temporal.connection).catch((error: unknown) => {
-    throw temporalFailure(error, temporal);
-  });
+  const connection = await Connection.connect(temporal.connection).catch(
+    throwing((error) => temporalFailure(error, temporal)),
+  );
   try {
     const known = await connection.operatorService.listSearchAttributes({ namespace });
     if (known.customAttributes?.[QUEUE_ATTRIBUTE] === undefined)

@@ -3,7 +3,7 @@ import { open, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../runtime/config.ts';
 import { checkDump, dump, load } from '../runtime/database.ts';
-import { reasonOf } from '../runtime/failures.ts';
+import { reasonOf, throwing } from '../runtime/failures.ts';
 import { VERSION } from '../runtime/version.ts';
 import { Misused } from './command.ts';
 import { withStoreUrl } from './database.ts';
@@ -15,9 +15,7 @@ export async function dumpCommand(config: Config, file: string | undefined): Pro
   await withStoreUrl(config, async (url) => {
     if (file === undefined) return write('standard output', process.stdout, dump(url, VERSION));
     // an existing file may be the previous backup
-    const handle = await open(file, 'wx', OWNER_ONLY).catch((error: unknown) => {
-      throw unwritable(file, error);
-    });
+    const handle = await open(file, 'wx', OWNER_ONLY).catch(throwing((error) => unwritable(file, error)));
     try {
       await write(file, handle.createWriteStream({ flush: true }), dump(url, VERSION));
     } catch (error) {

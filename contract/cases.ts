@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import * as common from './common.ts';
-import { Callback } from './common.ts';
 import { Option } from './courts.ts';
 import { Look, Of } from './looks.ts';
 import { AnyId, AnyName, Id, Name } from './names.ts';
@@ -11,22 +10,16 @@ const CaseState = z.enum(CASE_STATES).openapi('CaseState');
 const Parties = z.array(z.strictObject({ id: Name, person: Name.optional() })).max(100);
 
 export const Case = common.answer('Case', {
-  id: z.string(),
-  court: z.string(),
+  ...common.texts('id', 'court'),
   state: CaseState,
   parties: z.array(z.object({ id: z.string(), person: z.string().optional() })),
   body: common.Json,
   tally: z.record(z.string(), z.number().int()),
   votesLeft: z.number().int().openapi({ description: 'The fewest further votes that could decide it' }),
   winner: z.string().nullable(),
-  holds: z.number().int(),
-  wasted: z.number().int(),
-  version: z.number().int(),
+  ...common.counts('holds', 'wasted', 'version'),
   createdAt: z.string(),
-  deadlineAt: z.string().nullable(),
-  decidedAt: z.string().nullable(),
-  endedAt: z.string().nullable(),
-  endReason: z.string().nullable(),
+  ...common.textsOrNull('deadlineAt', 'decidedAt', 'endedAt', 'endReason'),
   of: common.orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
   looks: z.array(Look).openapi({ description: 'Oldest first' }),
   standing: common
@@ -45,7 +38,7 @@ export const NewCase = common.request('NewCase', {
   parties: Parties.default([]),
   body: common.Json,
   deadlineSeconds: common.Seconds.optional(),
-  callback: Callback.optional(),
+  callback: common.Callback.optional(),
 });
 export type NewCase = z.infer<typeof NewCase>;
 
@@ -95,8 +88,7 @@ export type ResolveCase = z.infer<typeof ResolveCase>;
 export const InvalidateCase = common.request('InvalidateCase', { reason: common.Reason });
 
 export const Vote = common.answer('Vote', {
-  juror: z.string(),
-  option: z.string(),
+  ...common.texts('juror', 'option'),
   comment: z.string().nullable(),
   at: z.string(),
   counted: z.boolean(),

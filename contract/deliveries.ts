@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import { answer, Page, texts } from './common.ts';
-
 import { DELIVERED_KINDS } from './kinds.ts';
 import { TEXT_PATTERN } from './names.ts';
 

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import * as common from './common.ts';
-import { SignedCallback } from './common.ts';
 import { cronFault } from './cron.ts';
 import { AnyName, chosenName, Name, SHOWN_NAME } from './names.ts';
 
@@ -133,7 +132,7 @@ export const Job = common.answer('Job', {
 
 // not by `extend`: the document would combine two closed objects
 const Push = common.request('Push', {
-  ...SignedCallback.shape,
+  ...common.SignedCallback.shape,
   concurrency: z.number().int().min(1).max(1000).default(10),
 });
 export type PushTarget = z.infer<typeof Push>;

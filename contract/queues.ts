@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import * as common from './common.ts';
-import { Callback, ShownCallback } from './common.ts';
 import { GoldSettings } from './gold.ts';
 import { Second } from './looks.ts';
 import { AnyId, AnyName } from './names.ts';
@@ -72,7 +71,7 @@ const QueueSettings = common.request('QueueSettings', {
   serviceSeconds: common.PositiveSeconds.nullable().default(null).openapi({
     description: 'Target from the first availability to the decision; an open ticket beyond it has an event `overdue`',
   }),
-  callback: common.orNull(Callback).default(null),
+  callback: common.orNull(common.Callback).default(null),
   form: Schema.nullable().default(null).openapi({ description: 'JSON Schema of the decision' }),
   sync: z.enum(['subject']).nullable().default(null).openapi({
     description: 'subject: a decision decides the other open tickets of its subject in the queue',
@@ -136,7 +135,7 @@ export const Queue = common.answer('Queue', {
   name: z.string(),
   paused: z.boolean(),
   ...QueueSettings.shape,
-  callback: common.orNull(ShownCallback),
+  callback: common.orNull(common.ShownCallback),
   ...common.texts('createdAt', 'updatedAt'),
   warnings: z.array(z.string()).optional().openapi({
     description:

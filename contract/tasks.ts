@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import * as common from './common.ts';
-import { Callback, ShownWorkflow } from './common.ts';
 import { AnyId, AnyName, Id, Name, NewName } from './names.ts';
 import { Offer } from './tickets.ts';
 
@@ -74,7 +73,7 @@ const fields = {
   }),
   answerSeconds: common.PositiveSeconds.nullable(),
   endTime: common.Time.nullable(),
-  callback: common.orNull(Callback),
+  callback: common.orNull(common.Callback),
 };
 
 export const NewTask = z
@@ -128,7 +127,7 @@ export const Task = common.answer('Task', {
   id: z.string(),
   type: z.enum(TYPES),
   ...fields,
-  callback: z.union([z.object({ url: z.string() }), ShownWorkflow, z.null()]),
+  callback: z.union([z.object({ url: z.string() }), common.ShownWorkflow, z.null()]),
   templateVersion: z.number().int().openapi({ description: 'That of the template when it was made, or named last' }),
   state: z.enum(['active', 'deleted']),
   ...common.texts('createdAt', 'updatedAt'),
@@ -171,9 +170,7 @@ const TaskReasons = common.answer('TaskReasons', {
 export const NextTaskAnswer = common.answer('NextTaskAnswer', {
   task: z
     .object({
-      id: z.string(),
-      occurrence: z.string(),
-      startTime: z.string(),
+      ...common.texts('id', 'occurrence', 'startTime'),
       params: z.record(z.string(), common.Json),
     })
     .nullable(),
@@ -191,8 +188,7 @@ export const CompleteTask = common.request('CompleteTask', {
   ...Pull,
 });
 export const CompleteTaskAnswer = common.answer('CompleteTaskAnswer', {
-  logId: z.string(),
-  completedAt: z.string(),
+  ...common.texts('logId', 'completedAt'),
   next: NextTaskAnswer.optional(),
 });
 

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi';
 import * as common from './common.ts';
-import { answer, Callback, Json, request, Token } from './common.ts';
 import { Look, Of, Standing } from './looks.ts';
 import { AnyId, AnyName, Id, Name, Subject } from './names.ts';
 import { Category } from './reviewers.ts';
@@ -68,7 +67,7 @@ export const NewTicket = z
     delaySeconds: common.Seconds.default(0),
     deadlineSeconds: common.Seconds.optional(),
     createdAt: common.Time.optional().describe('In the past: moved here from elsewhere'),
-    callback: z.union([Callback, ReviewTarget]).optional(),
+    callback: z.union([common.Callback, ReviewTarget]).optional(),
   })
   .refine((t) => t.for != null || t.forSeconds == null, { message: 'belongs to for', path: ['forSeconds'] })
   .openapi('NewTicket');
@@ -240,9 +239,7 @@ export const Note = z
 
 export const TicketEvent = common.answer('TicketEvent', {
   seq: z.number().int(),
-  type: z.string(),
-  actor: z.string(),
-  at: z.string(),
+  ...common.texts('type', 'actor', 'at'),
   data: common.Json,
 });
 
@@ -257,6 +254,6 @@ export const TicketWorkflow = common.answer('TicketWorkflow', {
   uiUrl: z.string().nullable(),
 });
 
-export const PutDraft = request('PutDraft', { token: Token, draft: Json });
+export const PutDraft = common.request('PutDraft', { token: common.Token, draft: common.Json });
 export const DraftFilter = z.object({ reviewer: AnyName.optional() });
-export const Draft = answer('Draft', { draft: Json, at: z.string() });
+export const Draft = common.answer('Draft', { draft: common.Json, at: z.string() });

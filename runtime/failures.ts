@@ -31,6 +31,11 @@ const codeOf = (error: unknown) => String((error as NodeJS.ErrnoException).code 
 export const reasonOf = (error: unknown): string =>
   REASONS[codeOf(error)] || (error as Error).message || codeOf(error) || String(error);
 
+/** For `catch`: throws what `failure` makes of an error. */
+export const throwing = (failure: (error: never) => unknown) => (error: unknown) => {
+  throw failure(error as never);
+};
+
 /** The host and port of a database URL, or the folder of its socket, without user and password. */
 function placeOf(url: string): string {
   const [first = url, ...others] = urlsOf(url).map(hostOf);

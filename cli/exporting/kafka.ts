@@ -1,4 +1,4 @@
-import { reasonOf } from '../../runtime/failures.ts';
+import { reasonOf, throwing } from '../../runtime/failures.ts';
 import { asJson, type Position, partsOf, positionOf, type ReceivedEvent, type Target, Transient } from './target.ts';
 
 /**
@@ -30,9 +30,7 @@ export async function openKafka(url: string, topic: string): Promise<Target> {
   const reader = new Consumer({ ...options, groupId: 'docket-export' });
   const positions = `${topic}-position`;
   const attempt = <T>(act: () => Promise<T>): Promise<T> =>
-    act().catch((error) => {
-      throw kafkaFailure(error, place);
-    });
+    act().catch(throwing((error) => kafkaFailure(error, place)));
   const close = async () => {
     await Promise.allSettled([admin, producer, reader].map((client) => client.close()));
   };

@@ -1,4 +1,4 @@
-import { reasonOf } from '../../runtime/failures.ts';
+import { reasonOf, throwing } from '../../runtime/failures.ts';
 import { partsOf, positionOf, type ReceivedEvent, type Target, Transient } from './target.ts';
 
 const QUERY_MS = 60_000;
@@ -28,15 +28,11 @@ export async function openMysql(url: string, table: string): Promise<Target> {
     if (PASSING.test(sqlState) || code === 'ER_LOCK_WAIT_TIMEOUT') return new Transient(said);
     return new Error(said, { cause: error });
   };
-  const connection = await createConnection({ uri: url }).catch((error) => {
-    throw failed(error);
-  });
+  const connection = await createConnection({ uri: url }).catch(throwing(failed));
   // the next statement fails on a lost connection
   connection.on('error', () => {});
   const run = async (sql: string, values: unknown[] = []): Promise<unknown> => {
-    const [rows] = await connection.query({ sql, values, timeout: QUERY_MS }).catch((error) => {
-      throw failed(error);
-    });
+    const [rows] = await connection.query({ sql, values, timeout: QUERY_MS }).catch(throwing(failed));
     return rows;
   };
   const [events, position] = [quoted(table), quoted(`${table}_position`)];

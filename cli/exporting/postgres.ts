@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Connection, connectionTo } from '../../runtime/database.ts';
-import { databaseFailure } from '../../runtime/failures.ts';
+import { databaseFailure, throwing } from '../../runtime/failures.ts';
 import { isUnavailable } from '../../services/shared/service.ts';
 import { type Target, Transient } from './target.ts';
 
@@ -18,9 +18,7 @@ export async function openPostgres(url: string, table: string): Promise<Target> 
     const failure = databaseFailure(error, { url, setting: '--url' });
     return isUnavailable(error) ? new Transient(failure.message || String(failure)) : failure;
   };
-  await client.connect().catch((error: unknown) => {
-    throw failed(error);
-  });
+  await client.connect().catch(throwing(failed));
   const [events, position] = [quoted(table), quoted(`${table}_position`)];
   try {
     await client.query(`create table if not exists ${events} (

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { type ListenAddress, listenFailure } from '../../runtime/failures.ts';
+import { type ListenAddress, listenFailure, throwing } from '../../runtime/failures.ts';
 
 const HOST = '127.0.0.1';
 
@@ -27,9 +27,7 @@ export const isFree = (port: number): Promise<boolean> =>
 
 /** @throws Error that names the setting, where nothing can listen there */
 export async function needFree(listening: ListenAddress): Promise<void> {
-  await tryPort(listening.host, listening.port).catch((error) => {
-    throw listenFailure(error, listening);
-  });
+  await tryPort(listening.host, listening.port).catch(throwing((error) => listenFailure(error, listening)));
 }
 
 const [FIRST, LAST] = [20_000, 32_000];
