@@ -431,9 +431,8 @@ export interface Statements {
   leave_case: { params: { id: string; token: string; subject?: string | null; how: string }; row: { outcome: Columns['leave_case.outcome'] }; moves: true };
   renew_hold: { params: { id: string; token: string; subject?: string | null }; row: Narrowed<{ outcome: string | null; expires_at: Date | null }, Columns['renew_hold.*']>; moves: true };
   change_case: { params: { id: string; change: unknown; actor: string }; row: { changed: boolean }; moves: true };
-  resolve_case: { params: { id: string; winner: string; reason: string; actor: string }; row: { resolved: boolean }; moves: true };
   invite_jurors: { params: { id: string; tokens: (string | null)[] }; row: { n: number }; moves: true };
-  close_cases: { params: { ids: (string | null)[]; reason: string; actor: string }; row: { id: string }; moves: true };
+  close_cases: { params: { ids: (string | null)[]; reason: string; actor: string; winner?: string | null }; row: { id: string }; moves: true };
   delete_court: { params: { name: string; actor: string }; row: { outcome: Columns['delete_court.outcome']; id: string | null }; moves: true };
   lock_jurors: { params: { court: string }; row: { lock_jurors: unknown } };
   free_jurors: { params: { court: string; persons?: (string | null)[] | null }; row: { free_jurors: unknown } };

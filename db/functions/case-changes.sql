@@ -44,24 +44,17 @@ begin
   return true;
 end $$;
 
--- Decides an open case from outside; its holders lose it. Returns whether it was open.
-create or replace function resolve_case(p_id text, p_winner text, p_reason text, p_actor text) returns boolean
-language plpgsql as $$
-begin
-  perform from item where kind = 'case' and id = p_id and ended_at is null for update;
-  if not found then return false; end if;
-  perform end_cases(array[p_id], 'settled', 'decided', array[p_winner], p_actor, p_reason, clock_timestamp());
-  return true;
-end $$;
-
--- Ends open cases that need not be judged any more. Returns their ids.
-create or replace function close_cases(p_ids text[], p_reason text, p_actor text) returns setof text
-language plpgsql as $$
+-- Ends open cases that need not be judged any more; one with a winner is decided from outside. Their holders lose them.
+-- Returns their ids.
+create or replace function close_cases(p_ids text[], p_reason text, p_actor text, p_winner text)
+returns setof text language plpgsql as $$
 declare
   v_ids text[] := array(
     select id from item where kind = 'case' and id = any (p_ids) and ended_at is null order by id for update);
 begin
   if v_ids = '{}' then return; end if;
-  perform end_cases(v_ids, 'invalidated', 'invalidated', null, p_actor, p_reason, clock_timestamp());
+  perform end_cases(v_ids, case when p_winner is null then 'invalidated' else 'settled' end,
+                    case when p_winner is null then 'invalidated' else 'decided' end,
+                    array[p_winner], p_actor, p_reason, clock_timestamp());
   return query select unnest(v_ids);
 end $$;

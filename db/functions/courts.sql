@@ -245,7 +245,7 @@ begin
   end if;
   v_gold := array(select f.id from case_file f where f.court = p_name and f.gold is not null);
   return query select outcome, g.id from (values (null)) one
-                 left join close_cases(v_gold, 'withdrawn', p_actor) as g (id) on true;
+                 left join close_cases(v_gold, 'withdrawn', p_actor, null) as g (id) on true;
   -- behind the locks of cases, as for votes
   perform pg_advisory_xact_lock(person_key('court settings', p_name, ''));
   delete from juror_list where court = p_name;

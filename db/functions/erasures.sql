@@ -78,7 +78,7 @@ begin
   if e.kind = 'review' then
     return erase_review(e);
   elsif e.kind = 'case' then
-    perform close_cases(e.item_id || looks_of('case', e.item_id), 'erased', e.actor);
+    perform close_cases(e.item_id || looks_of('case', e.item_id), 'erased', e.actor, null);
     -- gold
     update admin_log set body = null
      where body @> jsonb_build_object('cases', jsonb_build_array(jsonb_build_object('id', e.item_id)));

@@ -2,10 +2,6 @@
 -- keeps its words in the same transaction (log_item_insert, log_item_update); those that were there before are gone
 -- through once.
 
-create or replace function keeps_words() returns boolean language sql stable as $$
-  select exists (select from full_text)
-$$;
-
 create or replace function keep_words(p_ids text[], p_bodies json[]) returns void language sql as $$
   insert into ticket_text as t (id, words)
   select id, to_tsvector('simple', body) from unnest(p_ids, p_bodies) s (id, body) where id is not null
@@ -20,10 +16,10 @@ declare
   v_bodies json[];
 begin
   if not p_on then
-    if keeps_words() then delete from full_text; truncate ticket_text; end if;
+    if exists (select from full_text) then delete from full_text; truncate ticket_text; end if;
     return false;
   end if;
-  if not keeps_words() then insert into full_text default values on conflict do nothing; return true; end if;
+  if not exists (select from full_text) then insert into full_text default values on conflict do nothing; return true; end if;
   select * into f from full_text where not ready and since < pg_snapshot_xmin(pg_current_snapshot())
      for update skip locked;
   if not found then return false; end if;

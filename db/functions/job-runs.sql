@@ -24,7 +24,12 @@ begin
     continue when is_spent(i.queue, x.queue);
     insert into job_key (id, key, run) select x.id, x.key, i.run + 1 where x.key is not null;
     insert into job_run (number, id, run, queue, ended_at, last_seq, settled_token, next_id, record)
-    values (i.seq, i.id, i.run, i.queue, i.ended_at, i.event_seq, i.settled_token, i.next_id, run_record(i));
+    values (i.seq, i.id, i.run, i.queue, i.ended_at, i.event_seq, i.settled_token, i.next_id,
+      -- for the archive, without its events
+      json_build_object(
+        'kind', 'job', 'id', i.id, 'run', i.run, 'queue', i.queue, 'state', end_event('job', i.state),
+        'priority', i.priority, 'body', i.body, 'attempts', i.attempts, 'createdAt', iso_time(i.created_at),
+        'availableAt', iso_time(i.available_at), 'endedAt', iso_time(i.ended_at), 'endedBy', i.ended_by));
     delete from parked where kind = 'job' and item_id = i.id;
     return query
       update item
@@ -57,14 +62,6 @@ begin
   return exists (
     select from event where kind = 'job' and item_id = p_id and type = 'created' and version > p_version);
 end $$;
-
--- A run for the archive, without its events.
-create or replace function run_record(i item) returns json language sql stable as $$
-  select json_build_object(
-    'kind', 'job', 'id', i.id, 'run', i.run, 'queue', i.queue, 'state', end_event('job', i.state),
-    'priority', i.priority, 'body', i.body, 'attempts', i.attempts, 'createdAt', iso_time(i.created_at),
-    'availableAt', iso_time(i.available_at), 'endedAt', iso_time(i.ended_at), 'endedBy', i.ended_by)
-$$;
 
 -- Clears earlier runs, by their numbers. Returns how many.
 create or replace function forget_runs(p_numbers bigint[]) returns integer language plpgsql as $$

@@ -12,7 +12,7 @@ begin
   )
   insert into tally_line (kind, queue, what, n)
   select kind, queue, state, count(*) from new_item where not is_gold(look) group by kind, queue, state;
-  if keeps_words() then
+  if exists (select from full_text) then
     perform keep_words(array_agg(id), array_agg(body)) from new_item where kind = 'ticket';
   end if;
   return null;
@@ -64,7 +64,7 @@ begin
      union all
      select 'changed', json_build_object('version', version) where versioned and not ended) s
    where old_holder is not null;
-  if keeps_words() then
+  if exists (select from full_text) then
     perform keep_words(array_agg(n.id), array_agg(n.body)) from new_item n join old_item o using (kind, id)
       where n.kind = 'ticket' and n.content_version is distinct from o.content_version;
   end if;

@@ -281,12 +281,6 @@ begin
    where kind = p_kind and item_id = p_id and n > 1 and body -> 'look' is not null;
 end $$;
 
--- Who may not judge a look: all who voted on the case or in an earlier look, by their accounts and as persons.
-create or replace function voters_before(p_id text) returns text[] language sql stable as $$
-  select array(select distinct n from vote v, unnest(array[v.juror, v.person]) n
-                where v.case_id = any (p_id || looks_of('case', p_id)))
-$$;
-
 create or replace function deciders_of(p_look jsonb) returns text[] language sql immutable
   return array(select jsonb_array_elements_text(p_look -> 'deciders'));
 

@@ -7,9 +7,8 @@ cast_votes(:votes::jsonb) :moves -- not null: id, outcome, counted
 leave_case(:id, :token, :subject?, :how) as "outcome!" :moves
 renew_hold(:id, :token, :subject?) :moves
 change_case(:id, :change::json, :actor) as "changed!" :moves
-resolve_case(:id, :winner, :reason, :actor) as "resolved!" :moves
 invite_jurors(:id, :tokens) as "n!" :moves
-close_cases(:ids, :reason, :actor) as "id!" :moves
+close_cases(:ids, :reason, :actor, :winner?) as "id!" :moves
 delete_court(:name, :actor) :moves -- not null: outcome
 lock_jurors(:court, true)
 free_jurors(:court, :persons?)

@@ -19,7 +19,10 @@ with sent as (
          1, 'created', x.actor, json_strip_nulls(json_build_object(
            'court', q.name, 'of', x.look #>> '{of,id}', 'cause', x.look #>> '{of,cause}',
            'reason', x.look ->> 'reason')), t.now,
-         x.look - 'reason' || jsonb_build_object('deciders', voters_before(x.look #>> '{of,id}'))
+         -- who may not judge a look: all who voted on the case or in an earlier look, by their accounts and as persons
+         x.look - 'reason' || jsonb_build_object('deciders', array(
+           select distinct n from vote v, unnest(array[v.juror, v.person]) n
+            where v.case_id = any (x.look #>> '{of,id}' || looks_of('case', x.look #>> '{of,id}'))))
     from sent x
     join queue q on q.kind = 'case' and q.name = x.court
     join court c on c.name = q.name

@@ -1,6 +1,6 @@
 import type { NewCase as Content, PatchCase, ResolveCase } from '../../contract/cases.ts';
 import type { CaseItem } from '../../contract/items.ts';
-import { type Mover, only, type RowOf } from '../../db/pool.ts';
+import { type Mover, only, type ParamsOf, type RowOf } from '../../db/pool.ts';
 import { caseView, claimReasons, jurorView, type Looks, type Sight } from '../../domain/cases.ts';
 import { verdictOf } from '../../domain/courts.ts';
 import * as items from '../items/items.ts';
@@ -12,12 +12,8 @@ import { addCases, movedCases, type NewCase } from './adding.ts';
 import * as courts from './courts.ts';
 import { noCase, rejected } from './judging.ts';
 
-interface CaseFilter {
-  court: string | undefined;
-  /** A state of the core. */
-  state: string | undefined;
-  before: { time: string; seq: number } | undefined;
-}
+/** `state`: of the core. */
+type CaseFilter = Pick<ParamsOf<'list_cases'>, 'court' | 'state'> & { before?: { time: string; seq: number } };
 
 const addShared = perContext(({ db }) => shareRows((cases: NewCase[]) => addCases(db, cases), BY_ID));
 
@@ -116,9 +112,8 @@ export async function change(ctx: Context, id: string, sent: PatchCase, actor: s
 export async function resolve(ctx: Context, id: string, { winner, reason }: ResolveCase, actor: string) {
   const { options, ended_at } = await get(ctx, id);
   if (ended_at === null && !options.includes(winner)) throw invalid('winner', `must be one of ${options.join(', ')}`);
-  const moved = movedCases(({ resolved }: RowOf<'resolve_case'>) => (resolved ? id : null));
-  const { resolved } = only(await ctx.db.move('resolve_case', { id, winner, reason, actor }, { moved }));
-  return ended(ctx, id, resolved, { state: 'settled', winner, ended_by: actor, end_reason: reason });
+  const closed = await closeCases(ctx.db, [id], reason, actor, winner);
+  return ended(ctx, id, closed, { state: 'settled', winner, ended_by: actor, end_reason: reason });
 }
 
 /**
@@ -148,19 +143,20 @@ export async function appeal(ctx: Context, id: string, by: string, reason: strin
 /** Ends an open case without a winner; a repeated call has the same answer. @throws Problem `not_found`, `not_open` */
 export async function invalidate(ctx: Context, id: string, reason: string, actor: string): Promise<CaseItem> {
   const closed = await closeCases(ctx.db, [id], reason, actor);
-  return ended(ctx, id, closed.length > 0, { state: 'invalidated', ended_by: actor, end_reason: reason });
+  return ended(ctx, id, closed, { state: 'invalidated', ended_by: actor, end_reason: reason });
 }
 
 /** The case that a call ended, or that the same call had ended before. @throws Problem `not_found`, `not_open` */
-async function ended(ctx: Context, id: string, isNow: boolean, wanted: Partial<CaseItem>): Promise<CaseItem> {
+async function ended(ctx: Context, id: string, closed: string[], wanted: Partial<CaseItem>): Promise<CaseItem> {
   const item = await get(ctx, id);
   const isSame = Object.entries(wanted).every(([name, value]) => item[name as keyof CaseItem] === value);
-  if (!isNow && !isSame) throw await rejected(ctx, { id }, 'not_open');
+  if (closed.length === 0 && !isSame) throw await rejected(ctx, { id }, 'not_open');
   return item;
 }
 
-/** @returns the ids that were open */
-export async function closeCases(db: Mover, ids: string[], reason: string, actor: string): Promise<string[]> {
+/** @param winner decides them from outside; without it they end without one @returns the ids that were open */
+export async function closeCases(db: Mover, ids: string[], reason: string, actor: string, winner?: string) {
   const moved = movedCases(({ id }: { id: string }) => id);
-  return (await db.move('close_cases', { ids, reason, actor }, { moved })).map(({ id }) => id);
+  const params = { ids, reason, actor, winner: winner ?? null };
+  return (await db.move('close_cases', params, { moved })).map(({ id }) => id);
 }

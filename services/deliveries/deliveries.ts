@@ -14,13 +14,8 @@ export type ListedDelivery = RowOf<'list_deliveries'>;
 /** The kinds with deliveries; jobs are pushed instead. */
 export type DeliveredKind = 'ticket' | 'case' | 'task' | 'review';
 
-interface DeliveryFilter {
-  state?: DeliveryRow['state'];
-  kind?: Driven;
-  queue?: string;
-  /** With its port, unless that is the default of the protocol. */
-  host?: string;
-}
+type DeliveryFilter = Pick<ParamsOf<'list_recent_deliveries'>, 'queue' | 'host'> &
+  Partial<Pick<ListedDelivery, 'state' | 'kind'>>;
 
 /** The result of one attempt; `delaySeconds` until the next one, null: there will be none. */
 type Attempt = Omit<ParamsOf<'attempt_delivery'>, 'kind' | 'id' | 'n' | 'version'>;
@@ -54,14 +49,9 @@ export async function list(ctx: Context, kind: DeliveredKind, id: string, before
 }
 
 /** Deliveries of all items, newest first, those before the number `before`. */
-export function listAll(
-  { db: { lists } }: Context,
-  { state, kind, queue, host }: DeliveryFilter,
-  before: number,
-  limit: number,
-) {
+export function listAll(ctx: Context, { state, kind, queue, host }: DeliveryFilter, before: number, limit: number) {
   const of = { kinds: kind ? [kind] : [...DELIVERED_KINDS], states: state ? [state] : STATES, queue, host };
-  return lists.run('list_recent_deliveries', { ...of, before, limit });
+  return ctx.db.lists.run('list_recent_deliveries', { ...of, before, limit });
 }
 
 /**

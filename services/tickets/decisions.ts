@@ -23,29 +23,18 @@ interface Decision extends items.Hold {
   queues: string[];
 }
 
-interface Decided {
-  item: ShownTicket;
-  next: Handed | null;
-  /** How many others of its subject were decided with it. */
-  synced: number;
-}
-
 /** How often the queue's settings may change while a decision is checked against them. */
 const MAX_TRIES = 5;
 
-/** A decision that was made now. */
-interface Settled {
-  item: ShownTicket;
-  next?: ShownTicket | undefined;
-  synced: number;
-}
+/** A decision that was made now; `synced`: how many others of its subject were decided with it. */
+type Settled = { item: ShownTicket; next?: ShownTicket | undefined; synced: number };
 
 /**
  * Decides a ticket that the caller holds. The same decision again has the same answer, the next ticket included: that
  * one is handed out by the commit that decides, so none is final, too.
  * @throws Problem `not_found`, `not_open`, `lease_lost`, `changed`, 422 where the decision doesn't fit the queue's form
  */
-export async function decide(ctx: Context, wanted: Decision): Promise<Decided> {
+export async function decide(ctx: Context, wanted: Decision) {
   const { id, token, decision, subject, version: seen = null } = wanted;
   const hash = contentHash(decision);
   const result = JSON.stringify(decision);

@@ -111,13 +111,7 @@ function sameSuggestion(row: SuggestionRow, id: string, hash: string): Suggestio
   throw new Problem('id_conflict', `model ${row.model} has suggested something else for ticket ${id}`);
 }
 
-interface WorkList {
-  queue: string;
-  model: string;
-  limit: number;
-  waitSeconds: number;
-  signal: Gone;
-}
+type WorkList = ParamsOf<'unsuggested'> & { waitSeconds: number; signal: Gone };
 
 /** The tickets of a queue that wait or are held without a suggestion of this model, in order of rank; waits for one if asked to. */
 export async function unsuggested(ctx: Context, { waitSeconds: seconds, signal, ...wanted }: WorkList) {
