@@ -29,7 +29,6 @@ type Out<S> = S extends Schema ? z.output<S> : undefined;
 type In<S> = S extends Schema ? z.input<S> : never;
 
 type Status = 200 | 201 | 202 | 204 | 503;
-/** The schema of the body under each status. */
 type Answers = Partial<Record<Status, Schema>>;
 /** An answer. Its body is sent without a check, so its type must fit the schema of its status. */
 type Answer<A extends Answers> = { [S in keyof A]-?: { status: S; body: In<A[S]> } }[keyof A];

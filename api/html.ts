@@ -1,4 +1,3 @@
-/** A page of HTML. */
 export const htmlPage = (title: string, body: string, head = '') => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

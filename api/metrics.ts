@@ -13,7 +13,6 @@ import type { Context } from '../services/shared/service.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** The values of a metric by its labels. */
 type Lines<L extends string> = (readonly [labels: Record<L, string>, value: number])[];
 
 /** The metrics of an API process: its own, and those of the whole system, which are read when it is scraped. */

@@ -63,7 +63,6 @@ export const Timezone = z
   .refine((name) => spelledZone(name) !== undefined, { error: 'is not a time zone', abort: true })
   .overwrite((name) => spelledZone(name) ?? name);
 
-/** A whole number in an answer. */
 export const Whole = z.number().int();
 const fieldsOf =
   <Field extends z.ZodType>(field: Field) =>

@@ -27,7 +27,6 @@ function readTime(text: string): unknown {
   return new Date(day + seconds * 1000 + ms);
 }
 
-/** `text[]`. */
 const TEXTS: number = 1009;
 const readAnyTexts = pg.types.getTypeParser(TEXTS, 'text') as (text: string) => string[];
 

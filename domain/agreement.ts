@@ -4,7 +4,6 @@
 export interface TallyCount {
   /** Counted votes by option. */
   tally: Record<string, number>;
-  /** Cases with this tally. */
   cases: number;
 }
 

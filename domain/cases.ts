@@ -19,7 +19,6 @@ export type Rejection =
   | 'conflict_of_interest'
   | 'forbidden';
 
-/** The outcome of a juror's claim. */
 export type Claimed = { juror: string } & (
   | { outcome: 'held' | 'resumed'; id: string; token: string; expires_at: Date }
   | { outcome: 'busy' | 'notEligible' | 'fatigue' | 'windowFull' | 'none'; id: null; token: null; expires_at: null }
@@ -170,7 +169,6 @@ function goldEnd(item: CaseItem, option: string, { luck, voted_at }: Sight, look
   return { ...judged, tally, at: new Date(votedMs + (0.1 + 0.8 * luck) * Math.max(0, latestMs - votedMs)) };
 }
 
-/** The kind of court cases. */
 export const courtCase = defineKind({
   title: 'Cases',
   words,

@@ -22,7 +22,6 @@ interface Order {
   priority(votesLeft: number): number;
 }
 
-/** A tally with one vote more. */
 export const withVote = (tally: Tally, option: string): Tally => ({
   ...tally,
   [option]: (Object.hasOwn(tally, option) ? (tally[option] ?? 0) : 0) + 1,

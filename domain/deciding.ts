@@ -50,7 +50,6 @@ export interface Deciding {
   judge(tally: Tally, rules: Rules, stage: number, ballots?: Ballot[]): Judgement;
 }
 
-/** The number of votes in a tally. */
 export const votesIn = (tally: Tally): number => Object.values(tally).reduce((sum, n) => sum + n, 0);
 
 /** The options of a tally, the one with most votes first. */

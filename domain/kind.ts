@@ -11,7 +11,6 @@ type Moves<State extends CoreState> = { readonly [event: string]: State | readon
  */
 type Lifecycle<State extends CoreState> = Readonly<Record<State | 'none', Moves<State>>>;
 
-/** All events of a lifecycle. */
 type EventIn<Life> = { [From in keyof Life]: keyof Life[From] }[keyof Life] & string;
 
 /** The workflow of a kind. */

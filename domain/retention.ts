@@ -35,7 +35,6 @@ export function retentionOf(rules: RetentionRules, kind: string, queue?: string)
   return (own === undefined ? rules.get(kind) : own) ?? null;
 }
 
-/** The kinds of items that are cleared. */
 export const kindsCleared = (rules: RetentionRules): string[] => {
   const some = [...rules].filter(([, days]) => days !== null).map(([name]) => name.replace(/\/.*/, ''));
   return [...new Set(some)].filter((kind) => kind !== 'review');

@@ -28,7 +28,6 @@ type Asked = Record<'actor' | 'requestId', string>;
 /** An item that an operation has added, or met. */
 type Met = Pick<Item, 'id' | 'run' | 'version'>;
 
-/** What all inputs have. */
 type Input = z.ZodType<{ onCancel: Awaited['onCancel'] }>;
 
 interface Operation<S extends Input = Input> {

@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
-import { bundleWorkflowCode, type InjectedSinks, type NativeConnection, Worker } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  type InjectedSinks,
+  type NativeConnection,
+  type WorkerOptions as SdkOptions,
+  Worker,
+} from '@temporalio/worker';
 import { deliveryActivities } from '../activities/deliveries.ts';
 import { DELIVERY_SLOTS } from '../activities/hosts.ts';
 import { itemActivities } from '../activities/items.ts';
@@ -37,40 +43,28 @@ export async function startWorker(o: WorkerOptions) {
   const { giveUpDelivery, giveUpChange, ...sending } = deliveryActivities(ctx);
   const bundle = await workflowBundle(o.cacheDir);
   const interceptors = ctx.tracing ? { activity: [working(ctx.tracing)] } : {};
-  const workflowWorkers = await Promise.all(
-    [publisher.TASK_QUEUE, publisher.URGENT_TASK_QUEUE].map((taskQueue) =>
-      Worker.create({
-        connection,
-        namespace,
-        taskQueue,
-        interceptors,
-        workflowBundle: bundle,
-        activities: { ...items, giveUpDelivery, giveUpChange },
-        sinks: sinksOf(ctx),
-        maxCachedWorkflows: 500,
-        maxConcurrentActivityTaskExecutions: 20,
-        maxConcurrentLocalActivityExecutions: 20,
-        shutdownGraceTime: '5s',
-        shutdownForceTime: '10s',
-      }),
-    ),
+  const create = (taskQueue: string, options: Omit<SdkOptions, 'taskQueue'>) =>
+    Worker.create({ connection, namespace, taskQueue, interceptors, ...options });
+  const workflowWorkers = [publisher.TASK_QUEUE, publisher.URGENT_TASK_QUEUE].map((taskQueue) =>
+    create(taskQueue, {
+      workflowBundle: bundle,
+      activities: { ...items, giveUpDelivery, giveUpChange },
+      sinks: sinksOf(ctx),
+      maxCachedWorkflows: 500,
+      ...{ maxConcurrentActivityTaskExecutions: 20, maxConcurrentLocalActivityExecutions: 20 },
+      ...{ shutdownGraceTime: '5s', shutdownForceTime: '10s' },
+    }),
   );
-  const outside = await Worker.create({
-    connection,
-    namespace,
-    taskQueue: publisher.DELIVERY_TASK_QUEUE,
-    interceptors,
+  const outside = create(publisher.DELIVERY_TASK_QUEUE, {
     activities: sending,
     // the calls in flight, and attempts that are being prepared or postponed
     maxConcurrentActivityTaskExecutions: DELIVERY_SLOTS + 10,
-    shutdownGraceTime: '12s',
-    shutdownForceTime: '15s',
+    ...{ shutdownGraceTime: '12s', shutdownForceTime: '15s' },
   });
-  const workers = [...workflowWorkers, outside];
+  const workers = await Promise.all([...workflowWorkers, outside]);
   if (o.nexusQueues.length > 0)
     workers.push(
-      await Worker.create({
-        ...{ connection, namespace, taskQueue: publisher.NEXUS_TASK_QUEUE },
+      await create(publisher.NEXUS_TASK_QUEUE, {
         nexusServices: [nexusService(ctx, o.nexusQueues)],
         ...{ shutdownGraceTime: '5s', shutdownForceTime: '10s' },
       }),

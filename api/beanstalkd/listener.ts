@@ -126,7 +126,6 @@ export class Tubes {
     return tube;
   }
 
-  /** The tube, if it exists. */
   async find(name: string): Promise<Tube | undefined> {
     const known = this.#tubes.get(name);
     if (known && isReferenced(known)) return known;

@@ -106,7 +106,6 @@ export class Lanes {
     return [...this.#queued.values()].map(({ entry }) => entry);
   }
 
-  /** The lane in which an item's message is queued. */
   queuedIn = (key: string): Lane | undefined => this.#queued.get(key)?.entry.lane;
 
   /** @param started whether its workflow is known to have been started */

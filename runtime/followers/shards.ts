@@ -43,7 +43,6 @@ export function createShards(db: Db, node: string) {
       own.clear();
       await db.run('leave_shards', { node, shards });
     },
-    /** The lowest cursor of a lane over all owned shards. */
     lowest: (lane: Lane) => Math.min(...[...own.values()].map((shard) => shard[lane])),
     /** Whether the cursor of its lane has passed a line. */
     isPast: (shard: number, lane: Lane, position: number) => position <= (own.get(shard)?.[lane] ?? 0),

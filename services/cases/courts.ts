@@ -127,7 +127,6 @@ async function checkSettings(ctx: Context, name: string, settings: CourtSettings
   await checkZone(ctx, settings.timezone);
 }
 
-/** The columns of a court with these settings. */
 function rowOf(settings: CourtSettings): Omit<CourtRow, 'name' | 'list'> & rules.Ruled {
   const { strategy, window, assign, lateVotes, leaseSeconds, deadlineSeconds, callback, ...own } = settings;
   const eligibility = rules.eligibilityOf(strategy.admit, settings);

@@ -27,7 +27,6 @@ export const LIMITS = {
 export interface Examined {
   db: Db;
   client: Client;
-  /** The version of this program. */
   version: string;
   secrets: Secrets;
   /** Whether to read the whole log instead of its newest lines, and every item. */
@@ -73,7 +72,6 @@ export interface Check {
   repair?(of: Examined, found: Found[]): Promise<string>;
 }
 
-/** The result of a check. */
 export interface Result {
   check: Check;
   found: Found[];

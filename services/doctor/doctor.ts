@@ -8,7 +8,6 @@ import { WAITING_CHECKS } from './waiting.ts';
 import { listRunning, WORKFLOW_CHECKS } from './workflows.ts';
 
 export interface DoctorOptions extends Omit<checks.Examined, 'limits' | 'running'> {
-  /** Whether to repair violations. */
   repair: boolean;
   /** The message for an operator when Temporal cannot be used. */
   temporalFailure?(error: unknown): Error;

@@ -96,7 +96,6 @@ export const INVARIANTS = Object.entries(RULES).map(([name, rule]) => ({ name, .
 export const look = (on: Queryable, { name }: Invariant, lines: Lines): Promise<Found[]> =>
   on.run(`wrong_${name}` as 'wrong_log', { ...GIVEN, ...lines });
 
-/** The newest `n` lines of the log. */
 export async function newestLines(on: Queryable, n: number): Promise<Lines> {
   const { last } = only(await on.run('log_range'));
   return { from: Math.max(0, last - n), to: last };

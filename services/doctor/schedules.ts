@@ -2,7 +2,6 @@ import { ScheduleNotFoundError } from '@temporalio/client';
 import { SCHEDULE_PREFIX, scheduleId, syncSchedule } from '../jobs/schedules.ts';
 import { type Check, type Examined, eachOf, type Found } from './checks.ts';
 
-/** A schedule by its topic and name. */
 type Named = [topic: string, name: string];
 
 const AT_ONCE = 4;

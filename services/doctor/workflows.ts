@@ -186,7 +186,6 @@ async function publishAgain({ db }: Examined, found: Found[]): Promise<string> {
   return `${found.length} are marked to be published again, which workers do within seconds.`;
 }
 
-/** Sends a workflow the state of its item. */
 async function sendState(of: Examined, id: string): Promise<void> {
   const subject = subjectOf(id);
   const [row] = await of.db.run('read_item', { kind: subject.kind as Kind, id: subject.id });

@@ -105,7 +105,6 @@ async function addTogether(ctx: Context, kind: Kind, items: NewItem[]): Promise<
 /** Key for matching items whose id the database assigned (a random hash). */
 const hashOf = (row: Item) => Buffer.from(row.content_hash).toString('hex');
 
-/** Each key with the first of its rows. */
 const firstBy = (rows: Item[], key: (row: Item) => string) => new Map(rows.toReversed().map((row) => [key(row), row]));
 
 const isDue = ({ wake_at, updated_at }: Item) => wake_at !== null && wake_at <= updated_at;

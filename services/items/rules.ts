@@ -182,7 +182,6 @@ function fieldsOf(when: Condition): string[] {
   return [...required, ...Object.keys(properties), ...[...allOf, ...anyOf, ...oneOf].flatMap(fieldsOf)];
 }
 
-/** All open tickets of a queue, in batches. */
 const openTickets = ({ db }: Context, queue: string) =>
   pagesOf<RowOf<'open_tickets'>>((last) => {
     const after = { afterCreatedAt: last?.created_at ?? '-infinity', afterSeq: last?.seq ?? 0 };

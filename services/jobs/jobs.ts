@@ -18,7 +18,6 @@ type JobRef = string | number;
 
 type State = 'ready' | 'delayed' | 'buried';
 
-/** A job that has ended. */
 type Ended = Pick<Item, 'id' | 'queue' | 'state'>;
 
 /** How often a number is drawn again because a job added in the same instant has the name that goes with it. */

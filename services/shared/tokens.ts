@@ -24,7 +24,6 @@ export function newToken(): string {
   return `lt_${Date.now().toString(36).padStart(9, '0')}${randomText(16)}`;
 }
 
-/** Whether the lease with this token is the one that settled the item. */
 export const isSettledBy = ({ settled_token }: Item, token: string) =>
   settled_token !== null && Buffer.compare(settled_token, hash('sha256', token, 'buffer')) === 0;
 

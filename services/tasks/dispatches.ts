@@ -87,7 +87,6 @@ async function pullOnce(ctx: Context, wanted: Pull): Promise<Found> {
   throw new Problem('unavailable', 'others are at what comes first for this client, try again');
 }
 
-/** Counts a pull in the metrics. */
 function counted({ metrics, tracing }: Context, found: Found): Found {
   if (found.outcome !== 'none') {
     tracing?.saw('task', found.id);

@@ -15,7 +15,6 @@ const CHANGE_RETRIES = { tries: 300, stepMs: 2, mostMs: 50 };
 const WEEK_MS = 7 * 86_400_000;
 const MOST_OCCURRENCES = 1_000;
 
-/** A task without its id. */
 type TaskFields = Omit<NewTask, 'id'>;
 
 /** A saved task; warnings name fields that cannot take effect yet. */

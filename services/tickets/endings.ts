@@ -17,7 +17,6 @@ type Entry = Closing['items'][number];
 /** What became of one ticket of a call that ends several. */
 type Ending = { id: string; item: Item } | { id: string; problem: Problem };
 
-/** Open tickets of a queue. */
 interface OpenFilter {
   queue?: string;
   subject?: string;
@@ -154,7 +153,6 @@ async function invalidate(ctx: Context, { queue, ...why }: Invalidation, ids: st
 const countOpen = async ({ db }: Context, queue: string, ids: string[]): Promise<number> =>
   only(await db.lists.run('count_open', { kind: 'ticket', queue, ids })).n;
 
-/** Open tickets of one state in batches. */
 const openTickets = ({ db }: Context, wanted: Omit<ParamsOf<'filter_items'>, 'afterAt' | 'afterSeq' | 'limit'>) =>
   pagesOf<RowOf<'filter_items'>>((last) => {
     const after = { afterAt: last?.at ?? '-infinity', afterSeq: last?.seq ?? 0 };

@@ -186,7 +186,6 @@ async function decide(ctx: Context, ids: string[]): Promise<number> {
   return decided;
 }
 
-/** Whether a suggestion fits the form of now. */
 async function fitNow(ctx: Context, { form, ...row }: RowOf<'deciding_suggestions'>): Promise<boolean> {
   if (!form) return true;
   const { item_id: id, model, queue: name, settings_version } = row;
