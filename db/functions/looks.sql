@@ -170,7 +170,6 @@ create or replace function with_entry(p_look jsonb, p_entry jsonb) returns jsonb
            select jsonb_agg(e order by no) from jsonb_array_elements(p_look -> 'looks') with ordinality as s (e, no)
             where e ->> 'id' <> p_entry ->> 'id'), '[]') || p_entry);
 
--- The decision that counts.
 create or replace function standing_decision(o item) returns json language sql immutable as $$
   select coalesce((o.look #> '{standing,decision}')::json, o.result)
 $$;
@@ -250,7 +249,6 @@ create or replace function tell_of_look(o item, q queue, p_look text) returns vo
   insert into delivery_start (kind, item_id, n) select kind, item_id, n from opened
 $$;
 
--- Whether a look at this ticket is open.
 create or replace function has_open_look(i item) returns boolean language sql immutable as $$
   select coalesce(i.look @? '$.looks[*] ? (@.outcome == null)', false)
 $$;

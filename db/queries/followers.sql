@@ -101,7 +101,6 @@ delete from unpublished u using unnest(:kinds::text[], :ids::text[], :marked::bi
 select coalesce(sum(n), 0)::bigint as "n!" from tally where what = 'ready' and kind in ('ticket', 'job', 'case');
 
 -- name: is_followed
--- Whether a worker publishes to the workflows.
 select exists (select from log_shard
                 where owner is not null and seen_at > clock_timestamp() - interval '15 seconds') as "followed!";
 

@@ -30,7 +30,6 @@ select g.*, n.judged as "judged!", n."right" as "right!", n.skipped as "skipped!
  where g.queue = :queue and g.seq > :after::bigint order by g.seq limit :limit;
 
 -- name: retired_gold
--- Gold that is retired or disputed.
 select g.id, n.judged as "judged!", n."right" as "right!", n.disputed as "disputed!"
   from gold g cross join lateral gold_counts(g) n
  where g.queue = :queue and (g.retired or n.disputed > 0) order by g.seq;

@@ -228,7 +228,6 @@ select i.*, l.holder as named_holder, l.ended_at as named_ended_at, l.why as nam
  where i.kind = :kind and i.id = :id;
 
 -- name: was_handed
--- Whether this person ever held the ticket.
 select from event where kind = :kind and item_id = :id and token is not null and type <> 'refused' and actor = :person
  limit 1;
 
@@ -268,6 +267,5 @@ select count(*)::bigint as "n!" from (
    and (:priorityBelow?::bigint is null or priority < :priorityBelow);
 
 -- name: count_open
--- How many of these are open in a queue.
 select count(*)::bigint as "n!" from item
  where kind = :kind and id = any (:ids::text[]) and queue = :queue and ended_at is null;

@@ -57,7 +57,6 @@ select coalesce(sum(overdue_tickets(name, service_seconds)), 0)::integer as "n!"
          order by seq desc limit :queues) q;
 
 -- name: paused_queues
--- Paused, with something that could be handed out, the most first.
 select q.kind, q.name, t.waiting from queue q
  cross join lateral (select coalesce(sum(n), 0)::bigint as "waiting!"
                        from tally where kind = q.kind and queue = q.name and what = 'ready') t

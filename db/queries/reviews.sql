@@ -64,6 +64,5 @@ select c.outcome as "outcome!", f.outcome as first_outcome from review_callback 
  where c.review_id = :review and c.arrival = any (:arrivals::bigint[]) order by c.arrival;
 
 -- name: review_of_picture
--- Where a picture is, or was last.
 select review_id from review_index where kind = 'picture' and target_id = :picture
  order by removed_at is null desc, removed_at desc limit 1;

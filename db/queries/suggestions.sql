@@ -20,7 +20,6 @@ returning *;
 select * from suggestion where item_id = :id and model = :model;
 
 -- name: assist_modes
--- Queues in which models have a part.
 select name, assist ->> 'mode' as "mode!" from queue where kind = 'ticket' and assist is not null;
 
 -- name: deciding_suggestions

@@ -118,7 +118,6 @@ select r.person, r.outcome, r.log_id, r.given, (r.item).* from next_tasks(:pulls
 select task_prospect(:person, '{}', true, clock_timestamp()) -> 'reasons' as "reasons!";
 
 -- name: was_dispatched
--- Whether this user was ever given an occurrence of the task.
 select from lease where kind = 'task' and slot = :person and item_id > :id || '/' and item_id < :id || '0' limit 1;
 
 -- name: complete_tasks :moves
