@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { OPEN_STATES } from '../../domain/items.ts';
 import * as topics from '../../services/jobs/topics.ts';
-import { counts } from '../../services/jobs/topics.ts';
 import type { Context } from '../../services/shared/service.ts';
 import type { Api } from '../api.ts';
 import { type CommandName, isTube } from './protocol.ts';
@@ -36,7 +35,7 @@ export class Listener {
   }
 
   static async open(api: Api): Promise<Listener> {
-    const found = await counts(api.ctx);
+    const found = await topics.counts(api.ctx);
     return new Listener(
       api,
       [...found.values()].reduce((n, of) => n + (of.lease_expired ?? 0), 0),

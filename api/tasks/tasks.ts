@@ -5,7 +5,6 @@ import type { TaskRow } from '../../db/statements.ts';
 import { withoutQuery } from '../../domain/callbacks.ts';
 import { stateWord } from '../../domain/items.ts';
 import * as tasks from '../../services/tasks/tasks.ts';
-import { findOccurrence } from '../../services/tasks/tasks.ts';
 import { wantedId } from '../adding.ts';
 import { deliveryEndpoints, type ItemId } from '../deliveries.ts';
 import { answer, endpoint, ok } from '../endpoint.ts';
@@ -126,6 +125,6 @@ const shownOccurrence = {
   params: OccurrenceParam,
   // normalised to UTC
   idOf: ({ id, occurrence }: ItemId) => `${id}/${new Date(String(occurrence)).toISOString()}`,
-  find: findOccurrence,
+  find: tasks.findOccurrence,
 };
 export const oneOccurrence = [...itemEndpoints('task', shownOccurrence), ...deliveryEndpoints('task', shownOccurrence)];

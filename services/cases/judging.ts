@@ -4,14 +4,12 @@ import { caseView, claimReasons, type Rejection } from '../../domain/cases.ts';
 import { verdictOf, withVote } from '../../domain/courts.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import type { Gone } from '../../runtime/waiting.ts';
-import type { Hold } from '../items/items.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { share, sharePerGroup, shareRows, whileBusy } from '../shared/batching.ts';
 import { type Context, invalid, Problem, perContext } from '../shared/service.ts';
 import { contentHash, newToken } from '../shared/tokens.ts';
 import { addCases, movedCases } from './adding.ts';
-import type { Court } from './courts.ts';
 import * as courts from './courts.ts';
 
 type Leaving = 'released' | 'skipped' | 'declined';
@@ -59,7 +57,7 @@ export async function claim(ctx: Context, name: string, juror: string, signal: G
  * @returns `counted`: false for a late vote that is only recorded
  * @throws Problem when the vote is rejected, `unavailable` while others vote on the case all the time
  */
-export async function vote(ctx: Context, hold: Hold, option: string, comment: string | null) {
+export async function vote(ctx: Context, hold: items.Hold, option: string, comment: string | null) {
   for (let tries = 0; tries < VOTE_TRIES; tries++) {
     const cast = await voteShared(ctx)({ ...hold, option, comment });
     ctx.tracing?.saw('case', hold.id);
@@ -72,14 +70,14 @@ export async function vote(ctx: Context, hold: Hold, option: string, comment: st
 }
 
 /** Ends a hold; a repeated call has the same answer. @throws Problem when it is rejected */
-export async function leave(ctx: Context, hold: Hold, how: Leaving): Promise<CaseItem> {
+export async function leave(ctx: Context, hold: items.Hold, how: Leaving): Promise<CaseItem> {
   const { outcome, items } = await leaveCase(ctx, hold, how);
   if (outcome === 'done' || outcome === 'repeated') return only(items);
   throw await rejected(ctx, hold, outcome);
 }
 
 /** Renews a hold for a full lease. @returns its new end. @throws Problem when it is rejected */
-export async function renew(ctx: Context, hold: Hold): Promise<Date> {
+export async function renew(ctx: Context, hold: items.Hold): Promise<Date> {
   const moved = movedCases(({ outcome }: RowOf<'renew_hold'>) => (outcome === 'done' ? null : hold.id));
   const renewed = only(await ctx.db.move('renew_hold', hold, { moved }));
   if (renewed.outcome === 'done') return renewed.expires_at;
@@ -116,7 +114,7 @@ const claimsOf = ({ db }: Context, court: string) =>
     { call: ({ juror }) => juror, row: ({ juror }) => juror, keys: ({ juror }) => [juror], max: MOST_TOGETHER },
   );
 
-interface Vote extends Hold {
+interface Vote extends items.Hold {
   option: string;
   comment: string | null;
 }
@@ -160,7 +158,7 @@ function judge(vote: Vote, found: RowOf<'cases_to_judge'> | undefined) {
   return { ...vote, votes, settingsVersion, verdict };
 }
 
-async function leaveCase({ db }: Context, hold: Hold, how: Leaving) {
+async function leaveCase({ db }: Context, hold: items.Hold, how: Leaving) {
   const read = readOnce();
   const left = await db.move('leave_case', { ...hold, how }, { moved: () => read.moved([hold.id]) });
   return { ...only(left), items: read.items() };
@@ -243,7 +241,7 @@ function followUpId({ id, queue }: CaseItem): string {
   return plain.length <= 200 ? plain : `hung-${contentHash([id, queue]).slice(0, 64)}`;
 }
 
-function appeal({ db }: Context, { parties, body, callback }: CaseItem, court: Court, id: string) {
+function appeal({ db }: Context, { parties, body, callback }: CaseItem, court: courts.Court, id: string) {
   const hash = contentHash({ court: court.name, parties, body });
   return addCases(db, [{ id, court, parties, body, callback, deadlineSeconds: null, gold: null, hash, actor }]);
 }
