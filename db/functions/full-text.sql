@@ -19,7 +19,10 @@ begin
     if exists (select from full_text) then delete from full_text; truncate ticket_text; end if;
     return false;
   end if;
-  if not exists (select from full_text) then insert into full_text default values on conflict do nothing; return true; end if;
+  if not exists (select from full_text) then
+    insert into full_text default values on conflict do nothing;
+    return true;
+  end if;
   select * into f from full_text where not ready and since < pg_snapshot_xmin(pg_current_snapshot())
      for update skip locked;
   if not found then return false; end if;
