@@ -32,12 +32,9 @@ export interface FormState extends Attempt {
 /** A refusal by the console itself, as the API would say it. */
 export const refusal = (code: string, errors: FieldError[]): CallError => new CallError(ownProblem(code, '', errors));
 
-/**
- * The inputs of an object, and sending it.
- * @param all the fields that there may be, where `fields` depends on what stands in some of them
- */
-export function useForm(fields: readonly FieldSpec[], given: Given | null, all = fields): FormState {
-  const start = (from: Given | null) => (from ? draftOf(all, from) : emptyDraft(all));
+/** The inputs of an object, and sending it. */
+export function useForm(fields: readonly FieldSpec[], given: Given | null): FormState {
+  const start = (from: Given | null) => (from ? draftOf(fields, from) : emptyDraft(fields));
   const [kept, setKept] = useState(() => start(given));
   const [draft, setDraft] = useState(kept);
   const sent = useRef(draft);

@@ -125,7 +125,7 @@ function SelectAll({ rows, ids, change }: NonNullable<Props['selected']> & { row
   const others = ids.filter((id) => !shown.includes(id));
   if (shown.length === 0) return null;
   return (
-    <label class="row bar">
+    <label class="form-flag bar">
       <input
         type="checkbox"
         checked={shown.every((id) => ids.includes(id))}

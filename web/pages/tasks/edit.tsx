@@ -160,22 +160,15 @@ function Said({ task, children }: { task: Task; children: ComponentChildren }) {
 }
 
 function useTaskForm({ templates, executors }: Known, task: Task | null) {
-  const [type, setType] = useState<string>(task?.type ?? 'once');
   const [templateId, setTemplate] = useState(task?.templateId ?? '');
   const find = (id: unknown) => templates.find((one) => one.id === id);
-  const partsOf = (isRotating: boolean) =>
-    taskForm(texts.value, { isNew: task === null, isRotating, templates, template: find(templateId), executors });
-  // the inputs of both types from the beginning, so that changing the type brings them with their defaults
-  const [all] = useState(() => partsOf(true).flatMap(({ fields }) => fields));
-  const parts = partsOf(type === 'rotate');
+  const parts = taskForm(texts.value, { task, templates, template: find(templateId), executors });
   const form = useForm(
     parts.flatMap(({ fields }) => fields),
     task as Record<string, unknown> | null,
-    all,
   );
   const onChange = (draft: Draft) => {
-    const { type: newType, templateId: chosen } = draft.values;
-    if (typeof newType === 'string') setType(newType);
+    const { templateId: chosen } = draft.values;
     if (typeof chosen !== 'string' || chosen === templateId) return form.setDraft(draft);
     setTemplate(chosen);
     form.setDraft(withParams(draft, find(chosen)));

@@ -7,8 +7,8 @@ import { callbackFields } from '../settings/callback-form.ts';
 export type Template = Schemas['Template'];
 
 interface Known {
-  isNew: boolean;
-  isRotating: boolean;
+  /** null: a new one. */
+  task: Schemas['Task'] | null;
   templates: readonly Template[];
   /** The one that is chosen. */
   template: Template | undefined;
@@ -26,10 +26,10 @@ export const taskForm = (texts: Texts, known: Known): Part[] => [
 
 type FormTexts = Texts['tasks']['form'];
 
-function what({ tasks: { form: t } }: Texts, { isNew, templates, template, executors }: Known): FieldSpec[] {
+function what({ tasks: { form: t } }: Texts, { task, templates, template, executors }: Known): FieldSpec[] {
   const options = templates.map(({ id, name }) => [id, name === id ? id : `${name} (${id})`] as const);
   return [
-    ...(isNew ? [{ kind: 'text', name: 'id', said: t.id, empty: 'omit' } as const] : []),
+    ...(task ? [] : [{ kind: 'text', name: 'id', said: t.id, empty: 'omit' } as const]),
     { kind: 'text', name: 'executor', said: t.executor, empty: 'required', suggestions: executors },
     {
       ...{ kind: 'choice', name: 'templateId', said: t.templateId, initial: '', proposed: true },
@@ -50,7 +50,7 @@ export const paramFields = ({ params }: Template, t: FormTexts): FieldSpec[] =>
     said: [name, t.param(t.types4[type], required)],
   }));
 
-function when(t: FormTexts, { isNew, isRotating }: Known): FieldSpec[] {
+function when(t: FormTexts, { task }: Known): FieldSpec[] {
   const type: FieldSpec = {
     ...{ kind: 'choice', name: 'type', said: t.type, options: Object.entries(t.types) },
     ...{ initial: 'once', proposed: true },
@@ -62,12 +62,14 @@ function when(t: FormTexts, { isNew, isRotating }: Known): FieldSpec[] {
     { kind: 'text', name: 'timezone', said: t.timezone, empty: 'omit', initial: 'UTC', suggestions: zones() },
   ];
   return [
-    ...(isNew ? [type] : []),
+    ...(task ? [] : [type]),
     { kind: 'moment', name: 'startTime', said: t.startTime, empty: 'required' },
-    ...(isRotating ? rhythm : []),
+    ...(task ? (task.type === 'rotate' ? rhythm : []) : rhythm.map(ofNew)),
     { kind: 'moment', name: 'endTime', said: t.endTime, empty: 'null' },
   ];
 }
+
+const ofNew = (field: FieldSpec): FieldSpec => ({ ...field, onlyIf: ({ type }) => type === 'rotate' });
 
 const dispatching = (t: FormTexts): FieldSpec[] => [
   count('dispatchTimes', t.dispatchTimes, 1),
@@ -79,7 +81,7 @@ const dispatching = (t: FormTexts): FieldSpec[] => [
 ];
 
 /** A task is shown without its callback's secret, so an empty one is none that was taken away. */
-const callback = ({ tasks: { form: t }, form }: Texts, { isNew }: Known): FieldSpec => ({
+const callback = ({ tasks: { form: t }, form }: Texts, { task }: Known): FieldSpec => ({
   ...{ kind: 'optional', name: 'callback', said: t.callback },
-  fields: callbackFields(form, isNew ? form.callbackSecret : t.keptSecret),
+  fields: callbackFields(form, task ? t.keptSecret : form.callbackSecret),
 });
