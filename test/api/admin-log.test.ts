@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { settingsFor, startChild } from '../support/child.ts';
-import { docket } from '../support/cli.ts';
 import { eventually, type Json, repeat } from '../support/client.ts';
-import { onDatabase } from '../support/database.ts';
+import { onDatabase, openTestDb } from '../support/database.ts';
+import { createKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { SECRET } from '../support/receiver.ts';
-import { startTestSystem } from '../support/system.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
 
 const system = await startTestSystem();
@@ -104,15 +104,26 @@ test('50 changes at once have a line each; a large body has none of it', async (
   expect(await lines('/v1/queues/large')).toMatchObject([{ body: null, status: 200 }]);
 });
 
-test('keys made and revoked on the command line have lines', async () => {
-  const env = { DATABASE_URL: databaseUrl };
-  const created = await docket(['key', 'create', '--role', 'agent', '--name', 'typed'], env);
-  const id = /its id is ([0-9a-f]{12})/i.exec(created.stdout)?.[1];
-  expect((await docket(['key', 'revoke', `${id}`], env)).code).toBe(0);
-  expect((await docket(['key', 'revoke', 'no-such-key'], env)).code).toBe(1);
-  const made = (await lines('/v1/keys')).find(({ operation }) => operation === 'addKey');
-  expect(made).toMatchObject({ keyId: null, operation: 'addKey', body: { role: 'agent', name: 'typed' }, status: 201 });
-  expect(made?.actor).toMatch(/, on the command line$/);
-  expect(await lines(`/v1/keys/${id}`)).toMatchObject([{ operation: 'revokeKey', status: 200 }]);
-  expect(await lines('/v1/keys/no-such-key')).toMatchObject([{ status: 404 }]);
-});
+test("the log's line of a request says who called, from where and about what; probes are not logged at info", async () => {
+  const stores = await testStores();
+  const child = await startChild('api', settingsFor(stores, { LOG_LEVEL: 'info' }));
+  const { id, key } = await createKey(openTestDb(stores.databaseUrl), {
+    ...{ name: 'desk', role: 'reviewer', subject: 'anna' },
+  });
+  const lines = (): Json[] =>
+    child
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('"msg":"request"'))
+      .map((line) => JSON.parse(line));
+  for (const path of ['/livez', '/readyz', '/metrics']) await child.api.get(path);
+  await child.api.as(key).get('/v1/tickets/no%20one');
+  // what a role may not do is logged with the key, too
+  await child.api.as(key).get('/v1/keys');
+  await eventually(async () => lines().length >= 2);
+  const known = { key: id, subject: 'anna', address: expect.stringMatching(/127\.0\.0\.1$|^::1$/) };
+  expect(lines()).toEqual([
+    expect.objectContaining({ ...known, route: '/v1/tickets/:id', item: 'no one' }),
+    expect.objectContaining({ ...known, route: '/v1/keys', status: 403 }),
+  ]);
+}, 120_000);

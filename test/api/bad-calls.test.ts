@@ -153,33 +153,6 @@ test.each(Object.entries(byToken))(
   },
 );
 
-test('a final ticket stays as it is', async () => {
-  const { transfer } = byToken;
-  const calls = { resolve: { decision: 1, reason: 'x' }, invalidate: { reason: 'another' }, release: {}, transfer };
-  for (const [name, body] of Object.entries(calls))
-    expectProblem(await api.post(`/v1/tickets/over/${name}`, body), name, 'not_open');
-  expectProblem(await api.patch('/v1/tickets/over', { priority: 5 }), 'patch', 'not_open');
-});
-
-test('an id that stands for other content', async () => {
-  for (const more of [{ body: 2 }, { priority: 1 }, { requires: ['x'] }, { delaySeconds: 1 }])
-    expectProblem(await api.post(TICKETS, { id: 'some-id', body: 1, ...more }), JSON.stringify(more), 'id_conflict');
-  const elsewhere = await api.post('/v1/queues/never-made/tickets', { id: 'some-id', body: 1 });
-  expectProblem(elsewhere, 'queue', 'id_conflict');
-});
-
-test('unknown queues and tickets', async () => {
-  for (const path of [
-    'queues/none',
-    'queues/none/stats',
-    ...['', '/events', '/deliveries'].map((p) => `tickets/none${p}`),
-  ])
-    expectProblem(await api.get(`/v1/${path}`), path, 'not_found');
-  expectProblem(await api.post('/v1/tickets/some-id/deliveries/1/redeliver'), 'redeliver', 'not_found');
-  const explained = await api.post('/v1/queues/none/explain', { reviewer: 'a', ticket: 'none' });
-  expectProblem(explained, 'explain', 'not_found');
-});
-
 test('unknown paths', async () => {
   const paths = ['/v1', '/v1/', '/v2/tickets', '/v1/queues/', '/v1/queues/q/', '/v1/queues/q/nothing', '/v1/tickets/'];
   const outside = ['/nothing', '/docs/nothing', '/docs/../../etc/passwd', '/docs/%2e%2e%2fpackage.json'];
@@ -203,10 +176,6 @@ test('methods that a path does not have', async () => {
       expect(reply.headers.get('allow')?.split(', ').sort(), path).toEqual([...new Set(documented)].sort());
     }
   }
-});
-
-test('every endpoint has a name of its own', () => {
-  expect(new Set(endpoints.map(nameOf)).size).toBe(endpoints.length);
 });
 
 test('a creation that is still to come, and an Idempotency-Key that is none', async () => {

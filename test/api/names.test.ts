@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { repeat } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, sql } = await startTestSystem({}, { role: 'api' });
-const { add, claimOne, configure, decide } = api.tickets;
+const { api, running, sql } = await startTestSystem({}, { role: 'api' });
+const { add, claim, claimOne, configure, decide } = api.tickets;
+const { addTask, addTemplate, deleteTask, sendTask } = api.tasks;
 
 const QUEUE = '图片审核';
 const ANNA = 'Анна Ⅷ/?#%*';
@@ -110,4 +112,91 @@ test('S0.10 an unknown queue is 404 for keys that are no administrator’s', asy
   expectProblem(await agent.post('/v1/claim', { queues: ['unknown'], reviewer: 'a' }), 'several', 'not_found');
   expect((await api.post('/v1/queues/unknown/claim', { reviewer: 'a' })).body.tickets).toEqual([]);
   expectProblem(await api.get('/v1/queues/unknown'), 'none was made', 'not_found');
+});
+
+const remove = (path: string) => api.raw('DELETE', path);
+const names = async (path: string) => (await api.get(path)).body.items.map((q: { name: string }) => q.name);
+
+test('S0.5 a queue without tickets can be deleted, with its settings; its next ticket makes it again', async () => {
+  await configure('empty', { maxHeld: 7, leaseSeconds: 9 });
+  expect((await remove('/v1/queues/empty')).body).toEqual({ deleted: true });
+  for (const path of ['', '/stats']) expect((await api.get(`/v1/queues/empty${path}`)).status).toBe(404);
+  expect(await names('/v1/queues')).not.toContain('empty');
+  expect(await remove('/v1/queues/empty')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect(await remove('/v1/queues/never')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+
+  await add('empty', { id: 'back' });
+  expect((await api.get('/v1/queues/empty')).body).toMatchObject({ maxHeld: 1, leaseSeconds: 300 });
+  expect(await names('/v1/queues')).toContain('empty');
+  const held = await claim('empty', 'rita');
+  expect(held.tickets).toMatchObject([{ id: 'back' }]);
+  const refused = { status: 409, body: { code: 'in_use', detail: expect.stringContaining('has tickets') } };
+  expect(await remove('/v1/queues/empty')).toMatchObject(refused);
+  await api.post('/v1/tickets/back/invalidate', { reason: 'r' });
+  expect(await remove('/v1/queues/empty')).toMatchObject(refused);
+});
+
+test('S0.5 a queue comes into being by its settings and by its first ticket only, also again', async () => {
+  await add('elsewhere', { id: 'moving' });
+  for (const act of [() => configure('again', {}), () => add('again', { id: 'again' })]) {
+    await configure('again', {});
+    expect((await remove('/v1/queues/again')).status).toBe(200);
+    for (const path of ['queues/again/pause', 'tickets/moving/transfer'])
+      expect((await api.post(`/v1/${path}`, path.endsWith('transfer') ? { queue: 'again' } : {})).status).toBe(404);
+    // an administrator may wait for its first ticket
+    expect((await claim('again', 'rita')).tickets).toEqual([]);
+    expect((await api.get('/v1/queues/again')).status).toBe(404);
+    await act();
+    expect((await api.get('/v1/queues/again')).status).toBe(200);
+  }
+});
+
+test('S0.6 tickets that are added while their queue is being deleted are all there, and handed out', async () => {
+  for (let round = 0; round < 10; round++) {
+    const queue = `race-${round}`;
+    await configure(queue, { maxHeld: 100 });
+    const added = repeat(10, (n) => add(queue, { id: `${queue}-${n}` }));
+    await Promise.all([...added, remove(`/v1/queues/${queue}`)]);
+    await configure(queue, { maxHeld: 100 });
+    expect((await claim(queue, 'rita', { count: 100 })).tickets).toHaveLength(10);
+  }
+  expect(await sql(`select 1 from item i where not exists (select from queue q where q.name = i.queue)`)).toEqual([]);
+  expect(running.url).not.toBeNull();
+});
+
+test('S3.2 a topic without jobs and schedules can be deleted', async () => {
+  await api.put('/v1/topics/news', { maxAttempts: 3 });
+  expect((await api.get('/v1/topics/news')).body).toMatchObject({ name: 'news', maxAttempts: 3, paused: false });
+  await api.put('/v1/topics/news/schedules/daily', { cron: '0 0 1 1 *', body: 1 });
+  expect(await remove('/v1/topics/news')).toMatchObject({ status: 409, body: { code: 'in_use' } });
+  await remove('/v1/topics/news/schedules/daily');
+  expect((await remove('/v1/topics/news')).body).toEqual({ deleted: true });
+  expect(await names('/v1/topics')).not.toContain('news');
+  expect((await remove('/v1/topics/news')).status).toBe(404);
+  expect(await api.get('/v1/topics/news')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  await api.post('/v1/jobs', { command: 'add', topic: 'news', id: 'news-1', body: 1 });
+  expect((await api.post('/v1/jobs', { command: 'pop', topic: 'news' })).body).toMatchObject({ id: 'news-1' });
+  expect(await remove('/v1/topics/news')).toMatchObject({ status: 409, body: { code: 'in_use' } });
+});
+
+test('S4.1 a template that no active task uses can be deleted', async () => {
+  await addTemplate('used');
+  await addTask({ id: 'uses', executor: 'uid_rita', templateId: 'used' });
+  expect(await remove('/v1/templates/used')).toMatchObject({ status: 409, body: { code: 'in_use' } });
+  await deleteTask('uses');
+  expect((await remove('/v1/templates/used')).body).toEqual({ deleted: true });
+  expect((await api.get('/v1/templates/used')).status).toBe(404);
+  expect((await remove('/v1/templates/used')).status).toBe(404);
+  // its id is free again
+  await addTemplate('used', { a: { type: 'string' } });
+});
+
+test('S4.1 no task is left without a template, whoever adds one while it is deleted', async () => {
+  for (let round = 0; round < 20; round++) {
+    await addTemplate(`gone-${round}`);
+    const task = { id: `gone-${round}`, executor: 'uid_otto', templateId: `gone-${round}` };
+    const [added, removed] = await Promise.all([sendTask(task), remove(`/v1/templates/gone-${round}`)]);
+    const ends = `${added.status} ${removed.status}`;
+    expect(['201 409', '422 200'], JSON.stringify([added.body, removed.body])).toContain(ends);
+  }
 });

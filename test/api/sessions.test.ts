@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { needsSubject, type Role } from '../../contract/keys.ts';
 import { ROLES } from '../../contract/kinds.ts';
-import { nameOf, pathOf } from '../support/calls.ts';
+import { nameOf, pathOf, sampleBody } from '../support/calls.ts';
 import { settingsFor, startChild } from '../support/child.ts';
 import { type Client, eventually, type Reply, repeat } from '../support/client.ts';
 import { storedText } from '../support/database.ts';
@@ -143,14 +143,6 @@ describe('signing in with a key', () => {
     expect(statuses.filter((s) => s === 401).length).toBeLessThanOrEqual(220);
   });
 
-  test('fifty sign-ins at once with one key are fifty sessions', async () => {
-    const { key } = await keyOf('admin');
-    const cookies = (await Promise.all(repeat(50, () => signIn(api, key)))).map(cookieOf);
-    expect(new Set(cookies).size).toBe(50);
-    const seen = await Promise.all(cookies.map((cookie) => pageOf(other, cookie).get('/v1/session')));
-    expect(seen.map((r) => r.status)).toEqual(cookies.map(() => 200));
-  });
-
   test('an open server needs no session and makes none; a cookie there is of no use and no harm', async () => {
     const own = (await startTestSystem({}, { stores, role: 'api' })).api;
     const expected = { open: true, role: 'admin', subject: null, queues: null, name: null, expiresAt: null };
@@ -228,4 +220,76 @@ describe('what is kept of it', () => {
     for (const secret of [token, key.split('_').slice(2).join('_'), guess.split('_').slice(2).join('_')])
       expect(all.includes(secret)).toBe(false);
   }, 60_000);
+});
+
+describe('a cookie is for pages of this server only', () => {
+  const signedIn = async (role: Role, subject: string | null = null) => (await open(role, subject)).cookie;
+  const evil = 'http://evil.example';
+  const pause = (headers: Record<string, string>, method = 'POST') =>
+    api.raw(method, '/v1/queues/csrf/pause', { headers });
+
+  test('what changes something says that it comes from here', async () => {
+    await api.as((await keyOf('admin')).key).put('/v1/queues/csrf', {});
+    const cookie = await signedIn('admin');
+    const { origin, host } = new URL(api.url);
+    const foreign = [evil, 'null', `${origin}.evil.example`, 'http://127.0.0.1:1', 'http://localhost'];
+    const refused: Record<string, string>[] = [
+      ...[{}, ...foreign.map((other) => ({ origin: other })), { referer: `${origin}/`, 'x-forwarded-host': host }],
+      ...['cross-site', 'none'].map((site) => ({ 'sec-fetch-site': site })),
+      ...['cross-site', 'same-site'].map((site) => ({ 'sec-fetch-site': site, origin })),
+    ];
+    for (const headers of refused)
+      expectProblem(await pause({ cookie, ...headers }), JSON.stringify(headers), 'forbidden');
+    const { body } = await api.as((await keyOf('admin')).key).get('/v1/queues/csrf');
+    expect(body.paused, 'nothing was done').toBe(false);
+    const same = { 'sec-fetch-site': 'same-origin' };
+    for (const headers of [{ origin }, same, { ...same, origin }])
+      expect((await pause({ cookie, ...headers })).status, JSON.stringify(headers)).toBe(200);
+  });
+
+  test('every endpoint that changes something asks for it, with any body', async () => {
+    const cookie = await signedIn('admin');
+    for (const e of endpoints.filter((one) => one.method !== 'get' && one.roles !== null)) {
+      const body = sampleBody(e);
+      const reply = await api.unchecked().raw(e.method.toUpperCase(), pathOf(e), {
+        headers: { cookie, origin: evil, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      expect(reply.status, nameOf(e)).toBe(403);
+    }
+  });
+
+  test('a GET must not come from another site; one that a user types may', async () => {
+    const cookie = await signedIn('admin');
+    const get = async (headers: Record<string, string>) =>
+      (await api.raw('GET', '/v1/queues', { headers: { cookie, ...headers } })).status;
+    for (const site of ['cross-site', 'same-site']) expect(await get({ 'sec-fetch-site': site }), site).toBe(403);
+    expect(await get({ origin: evil })).toBe(403);
+    for (const site of ['same-origin', 'none']) expect(await get({ 'sec-fetch-site': site }), site).toBe(200);
+    expect(await get({})).toBe(200);
+  });
+
+  test('a key goes before the cookie, and needs no origin', async () => {
+    const cookie = await signedIn('reviewer', 'rosa');
+    const { key } = await keyOf('admin');
+    const headers = { cookie, authorization: `Bearer ${key}` };
+    expect((await api.raw('GET', '/v1/session', { headers })).body.role).toBe('admin');
+    expect((await pause({ ...headers, origin: evil })).status).toBe(200);
+    const wrong = await api.raw('GET', '/v1/session', { headers: { cookie, authorization: 'Bearer x' } });
+    expectProblem(wrong, 'wrong key', 401);
+  });
+
+  test('other cookies, and what is no session', async () => {
+    const cookie = await signedIn('admin');
+    const get = async (sent: string) => (await api.raw('GET', '/v1/session', { headers: { cookie: sent } })).status;
+    expect(await get(`theme=dark; ${cookie}; lang=zh`)).toBe(200);
+    const wrong = [`x${cookie}`, `${cookie}x`, cookie.slice(0, -1), `docket_session=${'x'.repeat(43)}`];
+    for (const sent of [...wrong, '', ';;=;']) expect(await get(sent), sent).toBe(401);
+  });
+
+  test('pages of other sites do not sign a user in', async () => {
+    const { key } = await keyOf('admin');
+    for (const headers of [{ origin: evil }, { 'sec-fetch-site': 'cross-site' }] as Record<string, string>[])
+      expectProblem(await signIn(api, key, headers), JSON.stringify(headers), 'forbidden');
+  });
 });

@@ -6,8 +6,8 @@ import { startTestSystem } from '../support/system.ts';
 import { msBetween } from '../support/times.ts';
 
 const { api, keyed, sql } = await startTestSystem();
-const { addCase, claim, claimed, court, invitations, judge, jurors, oneCase, openCourt, stats } = api.cases;
-const { vote, voted } = api.cases;
+const { addCase, claim, claimed, court, invitations, judge, jurors, oneCase, openCourt, stats, vote } = api.cases;
+const { voted } = api.cases;
 
 async function putGold(name: string, answers: Record<string, string>): Promise<Json> {
   const cases = Object.entries(answers).map(([id, answer]) => ({ id, body: `about ${id}`, answer }));
@@ -126,7 +126,7 @@ test('S2.8 who answers gold wrong falls below the bar with all his accounts, who
   await claimed('bar', 'bad');
 });
 
-test('S2.8 who falls below the bar while he holds a case has no vote on it', async () => {
+test('S2.3 S2.8 who falls below the bar while he holds a case has no vote on it', async () => {
   const rules = { votesToWin: 2, strategy: { pick: 'oldest' }, quality: { agreement: 1, after: 1 } };
   await openCourt('fallen', rules, numbered(4), ['fallen-1', 'fallen-2']);
   await judged('fallen', 'j0', 'seller');
@@ -135,8 +135,10 @@ test('S2.8 who falls below the bar while he holds a case has no vote on it', asy
   expect(held.id).toBe('fallen-2');
   await judged('fallen', 'j2', 'buyer');
   expect(await oneCase('fallen-1')).toMatchObject({ state: 'decided', winner: 'buyer' });
+  const free = { holds: 0, tally: { buyer: 0, seller: 0 } };
+  expect(await oneCase('fallen-2')).toMatchObject(free);
   for (let n = 0; n < 2; n++) expectProblem(await vote(held.id, held.token, 'buyer'), 'fallen', 'forbidden');
-  expect(await oneCase('fallen-2')).toMatchObject({ holds: 0, tally: { buyer: 0, seller: 0 } });
+  expect(await oneCase('fallen-2')).toMatchObject(free);
   expect((await claim('fallen', 'j0')).reasons).toMatchObject({ notEligible: 1 });
 });
 
@@ -154,6 +156,7 @@ test('S2.8 admit proven: only who has agreed often enough already is handed a ca
   await putGold('proven', {});
   const held = await claimed('proven', 'half');
   await court('proven', { ...rules, strategy: { admit: 'proven' } });
+  expect(await oneCase('proven-real')).toMatchObject({ state: 'open', holds: 0 });
   for (const juror of ['bad', 'new'])
     expect((await claim('proven', juror)).reasons, juror).toMatchObject({ notEligible: 1 });
   expectProblem(await vote(held.id, held.token, 'buyer'), 'unproven', 'forbidden');

@@ -74,33 +74,6 @@ test('S2.3 the last chunk sent again, also by 50 at once, leaves the list as it 
   expect(await admitted('again', ['a', 'b'])).toEqual(['a', 'b']);
 });
 
-test('S2.3 whom a new list leaves out keeps nothing: neither a new case nor the vote on the held one', async () => {
-  await court('left-out', { votesToWin: 3 });
-  await addCase('left-out', { id: 'left-out-1' });
-  await jurors('left-out', ['gone', 'stays', 'voted']);
-  await judge('left-out', 'voted', 'buyer');
-  const gone = await claimed('left-out', 'gone');
-  const stays = await claimed('left-out', 'stays');
-  expect(await jurors('left-out', ['stays', 'new'], { list: 'b', final: true })).toEqual({ total: 2 });
-  expectProblem(await vote('left-out-1', gone.token, 'buyer'), 'gone', 'forbidden');
-  expect((await claim('left-out', 'gone')).reasons).toMatchObject({ notEligible: 1 });
-  expect(await voted('left-out-1', stays.token, 'buyer')).toMatchObject({ counted: true });
-  // votes that were counted stay counted
-  expect(await oneCase('left-out-1')).toMatchObject({ tally: { buyer: 2 }, votesLeft: 1, holds: 0 });
-  await claimed('left-out', 'new');
-});
-
-test('S2.3 the same name begins a new list on the next day', async () => {
-  await court('daily');
-  await addCase('daily');
-  const all = ['monday', 'monday-2', 'tuesday', 'tuesday-2'];
-  for (const day of ['monday', 'tuesday']) {
-    expect(await jurors('daily', [day], { list: 'daily' }), day).toEqual({ total: 1 });
-    expect(await jurors('daily', [`${day}-2`], { list: 'daily', final: true }), day).toEqual({ total: 2 });
-    expect(await admitted('daily', all), day).toEqual([day, `${day}-2`]);
-  }
-});
-
 const BOTH = ['one', 'two'].map((id) => ({ id, person: 'both' }));
 
 test('S2.3 two accounts that a new list finds to be one person hold one case', async () => {
@@ -133,22 +106,6 @@ test('S2.3 a list is of a court: only its name makes a chunk the last one', asyn
   expectProblem(unknown, 'no court', 'not_found');
 });
 
-test.each([
-  ['is not on the list any more', []],
-  ['is not eligible any more', [{ id: 'holder', eligible: false }]],
-  ['turns out to be a party', [{ id: 'holder', person: 'claimant' }]],
-])('S2.3 a juror who %s does not get the held case again from a claim', async (why, list) => {
-  const name = `struck-${why.length}`;
-  await openCourt(name, { votesToWin: 1 }, ['holder'], [{ id: name, parties: [{ id: 'claimant' }] }]);
-  const held = await claimed(name, 'holder');
-  await jurors(name, ['other', ...list], { list: 'b', final: true });
-  expect(await claim(name, 'holder')).toMatchObject({ case: null, lease: null, resumed: false });
-  expect(await oneCase(name)).toMatchObject({ state: 'open', holds: 0 });
-  expectProblem(await api.post(`/v1/cases/${name}/renew`, { token: held.token }), 'renew', 'lease_lost');
-  // what they held is free for others at once
-  expect(await claimed(name, 'other')).toMatchObject({ id: name });
-});
-
 const barred = [
   ['the list of the next day leaves out', ['next'], { list: 'b', final: true }],
   ['is not eligible any more', ['next', { id: 'holder', eligible: false }], {}],
@@ -167,27 +124,12 @@ test.each(barred)(
     const stream = await openStream(api, 'juror=holder');
     await jurors(name, [...list], more);
     expect(await oneCase(name)).toMatchObject({ state: 'open', holds: 0 });
+    expect(await claim(name, 'holder')).toMatchObject({ case: null, lease: null, resumed: false });
     expect(await claimed(name, 'next')).toMatchObject({ id: name });
     expect((await stream.first('lease_lost')).data).toMatchObject({ kind: 'case', id: name, reason: 'revoked' });
     expectProblem(await api.post(`/v1/cases/${name}/renew`, { token }), 'renew', 'lease_lost');
   },
 );
-
-test('S2.3 S2.8 settings that admit proven jurors only end what the others hold', async () => {
-  await openCourt('stricter', { votesToWin: 1 }, ['holder'], ['stricter-1']);
-  await claimed('stricter', 'holder');
-  await court('stricter', { votesToWin: 1, strategy: { admit: 'proven' } });
-  expect(await oneCase('stricter-1')).toMatchObject({ state: 'open', holds: 0 });
-});
-
-test('S2.3 S2.8 a juror whose agreement falls below the threshold loses what they hold with that verdict', async () => {
-  const rules = { votesToWin: 2, strategy: { pick: 'oldest' }, quality: { agreement: 0.9, after: 1 } };
-  await openCourt('below', rules, ['wrong', 'a', 'b'], ['below-1', 'below-2']);
-  await judge('below', 'wrong', 'seller');
-  expect(await claimed('below', 'wrong')).toMatchObject({ id: 'below-2' });
-  for (const juror of ['a', 'b']) await judge('below', juror, 'buyer');
-  expect(await oneCase('below-2')).toMatchObject({ state: 'open', holds: 0 });
-});
 
 test('S2.3 S2.5 claims beside changes of the list leave no hold with a juror who may not vote', async () => {
   await court('beside', { votesToWin: 100 });

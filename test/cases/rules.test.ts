@@ -5,19 +5,12 @@ import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
 import { msBetween } from '../support/times.ts';
 
-const { api } = await startTestSystem();
-const { addCase, addCases, claim, claimed, court, judge, jurors, oneCase, openCourt, stats, vote, voted } = api.cases;
+const { api } = await startTestSystem({}, { role: 'api' });
+const { addCase, addCases, claim, claimed, court, handed, judge, jurors, oneCase, openCourt, stats, vote } = api.cases;
+const { voted } = api.cases;
 
 const dryRun = async (name: string, settings: object): Promise<string[]> =>
   insist(await api.put(`/v1/courts/${name}`, { ...settings, dryRun: true }), 'dry run', 200).wouldDecide;
-
-/** The cases that claims of new jurors lead to, in their order. */
-async function order(name: string, n: number, prefix: string): Promise<string[]> {
-  await jurors(name, numbered(n, prefix));
-  const ids = [];
-  for (const juror of numbered(n, prefix)) ids.push((await claim(name, juror)).case?.id ?? 'nothing');
-  return ids;
-}
 
 test('S2.8 a dry run says what new rules would decide, and changes nothing; the rules themselves then decide that', async () => {
   const rules = { votesToWin: 4, overbook: 1, strategy: { pick: 'oldest' } };
@@ -123,14 +116,14 @@ test('S2.8 another way to pick counts for the cases that wait already', async ()
   const settings = (pick: string) => ({ votesToWin: 1000, strategy: { pick } });
   await court('picked', settings('random'));
   await addCases('picked', ids);
-  const spread = async (prefix: string) => new Set(await order('picked', 20, prefix)).size;
+  const spread = async (prefix: string) => new Set(await handed('picked', 20, prefix)).size;
   expect(await spread('a')).toBeGreaterThan(2);
   await court('picked', settings('oldest'));
-  expect(await order('picked', 3, 'b')).toEqual(['w0', 'w0', 'w0']);
+  expect(await handed('picked', 3, 'b')).toEqual(['w0', 'w0', 'w0']);
   await court('picked', settings('random'));
   expect(await spread('c')).toBeGreaterThan(2);
   await court('picked', settings('closest'));
-  expect(await order('picked', 2, 'd')).toEqual(['w0', 'w0']);
+  expect(await handed('picked', 2, 'd')).toEqual(['w0', 'w0']);
   await court('picked', settings('random'));
   expect(await spread('e')).toBeGreaterThan(2);
 });
@@ -142,7 +135,7 @@ test('S2.8 a pick at random after one of the closest begins anywhere at once', a
     await court(name, settings('closest'));
     await addCases(name, numbered(12, `${name}-`));
     await court(name, settings('random'));
-    const [id = ''] = await order(name, 1, `${name}-juror-`);
+    const [id = ''] = await handed(name, 1, `${name}-juror-`);
     return id.slice(name.length);
   };
   const begins = [];

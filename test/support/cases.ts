@@ -1,4 +1,4 @@
-import { type Http, insist, type Json, type Reply } from './http.ts';
+import { type Http, insist, type Json, numbered, type Reply } from './http.ts';
 
 /** Makes or changes a court. */
 export const court = async (client: Http, name: string, settings: object = {}): Promise<Json> =>
@@ -47,6 +47,15 @@ export async function claimed(client: Http, name: string, juror: string): Promis
   const answer = await claim(client, name, juror);
   if (!answer.case) throw new Error(`${juror} got nothing: ${JSON.stringify(answer.reasons)}`);
   return { id: answer.case.id, token: answer.lease.token };
+}
+
+/** The cases that new jurors are handed one after the other. */
+export async function handed(client: Http, name: string, n: number, prefix: string): Promise<string[]> {
+  const all = numbered(n, prefix);
+  await jurors(client, name, all);
+  const ids = [];
+  for (const juror of all) ids.push((await claim(client, name, juror)).case?.id ?? 'nothing');
+  return ids;
 }
 
 export const release = async (client: Http, id: string, token: string): Promise<Json> =>

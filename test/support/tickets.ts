@@ -6,13 +6,21 @@ export { claimOne, eventTypes };
 export const add = async (client: Http, queue: string, ticket: object = {}): Promise<Json> =>
   insist(await client.post(`/v1/queues/${queue}/tickets`, { body: null, ...ticket }), 'add', 201);
 
+/** As many as a call may have. */
+const BATCH = 1_000;
+
 /** Adds many at once, some of them only by their ids; the ids in order. */
 export async function addMany(client: Http, queue: string, tickets: (object | string)[]): Promise<string[]> {
-  const sent = tickets.map((t) => ({ body: null, ...(typeof t === 'string' ? { id: t } : t) }));
-  const { results } = insist(await client.post(`/v1/queues/${queue}/tickets/batch`, { tickets: sent }), 'batch', 200);
-  const bad = results.find((r: Json) => r.httpStatus !== 201);
-  if (bad) throw new Error(`batch: ${JSON.stringify(bad)}`);
-  return results.map((r: Json) => r.id);
+  const ids: string[] = [];
+  for (let from = 0; from < tickets.length; from += BATCH) {
+    const some = tickets.slice(from, from + BATCH);
+    const sent = some.map((t) => ({ body: null, ...(typeof t === 'string' ? { id: t } : t) }));
+    const { results } = insist(await client.post(`/v1/queues/${queue}/tickets/batch`, { tickets: sent }), 'batch', 200);
+    const bad = results.find((r: Json) => r.httpStatus !== 201);
+    if (bad) throw new Error(`batch: ${JSON.stringify(bad)}`);
+    ids.push(...results.map((r: Json) => r.id));
+  }
+  return ids;
 }
 
 /** Replaces a queue's settings. */
@@ -66,6 +74,20 @@ export async function decided(client: Http, queue: string, ticket: object = {}):
 /** Any other call with a claimed ticket's token. */
 export const withToken = (client: Http, held: Json, call: string, more: object = {}): Promise<Reply> =>
   client.post(`/v1/tickets/${held.id}/${call}`, { token: held.lease.token, ...more });
+
+/** A model's suggestion. */
+export const suggest = (
+  client: Http,
+  id: string,
+  model: string,
+  decision: unknown,
+  confidence: number,
+  more: object = {},
+): Promise<Reply> => client.post(`/v1/tickets/${id}/suggestions`, { model, decision, confidence, ...more });
+
+/** A suggestion that must be taken. */
+export const suggested = async (...args: Parameters<typeof suggest>): Promise<Json> =>
+  insist(await suggest(...args), 'suggestion', 201);
 
 /** An operator's call about a ticket. */
 export const operate = (client: Http, id: string, call: string, body: object = { reason: 'r' }): Promise<Reply> =>

@@ -60,15 +60,6 @@ test('S0.10 a receiver that fails is asked again within five seconds, with the s
   expect((await eventTypes('r1')).filter((t) => t.startsWith('deliver'))).toEqual(['delivered']);
 });
 
-test('S0.10 a failed attempt is on record while it is being retried', async () => {
-  const { callback, received } = await startReceiver(() => 503);
-  await decide(await addHeld('pending', { id: 'pe1', callback }));
-  await eventually(async () => (await deliveries('pe1'))[0]?.attempts >= 1);
-  expect((await deliveries('pe1'))[0]).toMatchObject({ state: 'pending', status: 503, error: 'answered 503' });
-  expect(await eventTypes('pe1')).toEqual(['created', 'claimed', 'decided']);
-  expect(received.length).toBeGreaterThanOrEqual(1);
-});
-
 test('S0.10 410 ends the attempts, and a delivery asked for again has the same id', async () => {
   let answer = 410;
   const { callback, received } = await startReceiver(() => answer);
@@ -103,11 +94,6 @@ test('S0.10 redirects are not followed, and a receiver that is not there is trie
   await eventually(async () => (await deliveries('nobody'))[0]?.attempts >= 2);
   const refused = { state: 'pending', status: null, error: expect.stringContaining('ECONNREFUSED') };
   expect((await deliveries('nobody'))[0]).toMatchObject(refused);
-});
-
-test('S0.10 a ticket without a callback has no deliveries', async () => {
-  await decide(await addHeld('silent', 'si'));
-  expect(await deliveries('si')).toEqual([]);
 });
 
 /** This machine and its network, in the ways in which hosts are written. */

@@ -255,7 +255,7 @@ async function recount(model: Model, real: Real): Promise<void> {
 }
 
 let runs = 0;
-test(`S0.5 S0.6 any order of calls does what the model does (${RUNS} × ${COMMANDS})`, async () => {
+test(`S0.2 S0.5 S0.6 any order of calls does what the model does (${RUNS} × ${COMMANDS})`, async () => {
   const seen = { decided: 0, invalidated: 0, dead: 0, held: 0, waiting: 0 };
   const once = async (cmds: Iterable<fc.AsyncCommand<Model, Real>>) => {
     const real: Real = { prefix: `run${++runs}-`, tokens: new Map(), versions: new Map() };

@@ -4,7 +4,7 @@ import { type Json, repeat, walk } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, keyed, sql } = await startTestSystem();
+const { api, keyed, sql } = await startTestSystem({}, { role: 'api' });
 const { add, addHeld, claimOne, configure, decide, eventTypes, ticket, withToken } = api.tickets;
 
 const note = (id: string, body: object, client = api) => client.post(`/v1/tickets/${id}/notes`, body);

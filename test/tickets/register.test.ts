@@ -4,7 +4,7 @@ import { expectProblem } from '../support/problems.ts';
 import { startTwoSystems } from '../support/system.ts';
 import { inMs } from '../support/times.ts';
 
-const [{ api, sql }, twin] = await startTwoSystems();
+const [{ api, sql }, twin] = await startTwoSystems('api');
 const { add, addMany, claim, claimOne, configure, decide, operate, ticket, withToken } = api.tickets;
 
 const register = async (name: string, entry: object = {}): Promise<Json> =>

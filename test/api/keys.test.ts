@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
+import { docket } from '../support/cli.ts';
+import { type Client, eventually, type Json, repeat } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { startTestSystem } from '../support/system.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
 import { addTask, addTemplate, handed } from '../support/tasks.ts';
 import { add, addHeld, configure, history, ticket } from '../support/tickets.ts';
 
-const { api } = await startTestSystem();
+const stores = await testStores();
+const { api, databaseUrl } = await startTestSystem({}, { stores });
 const keyOf = async (wanted: object) => {
   const made = await api.post('/v1/keys', wanted);
   expect(made.status).toBe(201);
@@ -96,4 +99,73 @@ test('S0.6 where no key is asked for, a key that is given counts, and one that i
   for (const key of ['nonsense', unknown]) expectProblem(await api.as(key).get('/v1/queues'), key, 'unauthenticated');
   expect((await rita.get('/v1/session')).body).toMatchObject({ open: false, role: 'reviewer', subject: 'rita' });
   expect((await api.get('/v1/session')).body).toMatchObject({ open: true, role: 'admin' });
+});
+
+const calls = (client: Client, n: number) => Promise.all(repeat(n, () => client.get('/v1/session')));
+const statuses = async (client: Client, n: number) => (await calls(client, n)).map(({ status }) => status);
+
+test('a key makes as many calls a second as it may, and others go on beside it', async () => {
+  const bounded = await keyOf({ role: 'agent', name: 'bounded', callsPerSecond: 10 });
+  const free = await keyOf({ role: 'agent', name: 'free' });
+  const began = performance.now();
+  const [mine, theirs] = await Promise.all([calls(bounded, 50), statuses(free, 50)]);
+  const taken = mine.filter(({ status }) => status === 200).length;
+  expect(taken).toBeGreaterThanOrEqual(10);
+  expect(taken).toBeLessThanOrEqual(10 + Math.ceil((performance.now() - began) / 100));
+  const refused = mine.filter(({ status }) => status !== 200);
+  expect(refused).toHaveLength(50 - taken);
+  for (const reply of refused) {
+    expectProblem(reply, 'beyond', 'rate_limited');
+    expect([reply.body.retryAfter, reply.headers.get('retry-after')]).toEqual([1, '1']);
+  }
+  expect(theirs.every((status) => status === 200)).toBe(true);
+  await sleep(1_100);
+  expect((await bounded.get('/v1/session')).status).toBe(200);
+});
+
+test('how many calls a key may make is shown with it', async () => {
+  await keyOf({ role: 'agent', name: 'shown', callsPerSecond: 7 });
+  const listed = (await api.get('/v1/keys')).body.items.find((k: Json) => k.name === 'shown');
+  expect(listed.callsPerSecond).toBe(7);
+  for (const callsPerSecond of [0, -1, 1.5, 'many', 1e9])
+    expectProblem(await api.post('/v1/keys', { role: 'agent', callsPerSecond }), `${callsPerSecond}`, 422);
+});
+
+test('a call of a session counts for its key', async () => {
+  const made = (await api.post('/v1/keys', { role: 'agent', callsPerSecond: 2 })).body;
+  // a server that asks for no key looks at no cookie
+  const asking = (await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' })).api;
+  const signed = await asking.post('/v1/session', { key: made.key });
+  const cookie = String(signed.headers.get('set-cookie')).split(';')[0] ?? '';
+  const call = () => fetch(`${asking.url}/v1/session`, { headers: { cookie, 'sec-fetch-site': 'same-origin' } });
+  await eventually(async () => (await call()).status === 429, 5_000);
+});
+
+test('docket key create, list and revoke, with its calls a second and its lines in the admin log', async () => {
+  const env = { DATABASE_URL: databaseUrl };
+  const create = (callsPerSecond: string) => {
+    const named = ['--role', 'reviewer', '--subject', 'rita', '--name', 'desk-1'];
+    return docket(['key', 'create', ...named, '--calls-per-second', callsPerSecond], env);
+  };
+  expect((await create('many')).stderr).toContain('--calls-per-second: many is not a whole number');
+  const { stdout } = await create('3');
+  const key = /^docket_[0-9a-f]{12}_[\w-]{43}$/m.exec(stdout)?.[0] ?? '';
+  const id = key.split('_')[1] ?? '';
+  expect(stdout).toContain(`Its id is ${id}.`);
+  expect(new Set(await statuses(api.as(key), 20))).toEqual(new Set([200, 429]));
+  const list = async () => (await docket(['key', 'list'], env)).stdout;
+  const listed = await list();
+  expect(listed).toMatch(new RegExp(`^${id}  reviewer  rita  desk-1 .* 3 calls a second`, 'm'));
+  expect(listed).not.toContain(key);
+  expect(await docket(['key', 'revoke', id], env)).toMatchObject({ code: 0, stdout: `${id} is revoked\n` });
+  await eventually(async () => (await api.as(key).get('/v1/session')).status === 401, 1_500);
+  expect(await list()).toMatch(new RegExp(`^${id} .* revoked \\S+$`, 'm'));
+  const none = await docket(['key', 'revoke', '000000000000'], env);
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('no live key 000000000000') });
+  const lines = async (path: string): Promise<Json[]> => (await api.get(`/v1/admin-log?path=${path}`)).body.items;
+  const [made] = (await lines('/v1/keys')).filter(({ keyId }) => keyId === null);
+  expect(made).toMatchObject({ operation: 'addKey', body: { role: 'reviewer', name: 'desk-1' }, status: 201 });
+  expect(made.actor).toMatch(/, on the command line$/);
+  expect(await lines(`/v1/keys/${id}`)).toMatchObject([{ operation: 'revokeKey', status: 200 }]);
+  expect(await lines('/v1/keys/000000000000')).toMatchObject([{ status: 404 }]);
 });
