@@ -8,7 +8,7 @@ import { SECRET } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
 
-const system = await startTestSystem();
+const system = await startTestSystem({}, { role: 'api' });
 const { api, sql, databaseUrl } = system;
 const made = (await api.post('/v1/keys', { role: 'admin', name: 'olga' })).body;
 const olga = api.as(made.key);

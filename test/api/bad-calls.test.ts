@@ -7,7 +7,7 @@ import { repeat } from '../support/client.ts';
 import { expectNoChanges, expectProblem } from '../support/problems.ts';
 import { rawStatus } from '../support/raw.ts';
 import { startTestSystem } from '../support/system.ts';
-import { NOT_TIMES, textOf } from '../support/wrong.ts';
+import { NOT_TIMES, textOf } from './wrong.ts';
 
 const { api, sql } = await startTestSystem({ DOCKET_ALLOW_PRIVATE_CALLBACKS: '0' }, { role: 'api' });
 

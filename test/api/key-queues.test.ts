@@ -7,7 +7,7 @@ import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, claim, configure } from '../support/tickets.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 
 /** A key made over the API. */
 async function key(wanted: object): Promise<Client> {

@@ -163,7 +163,7 @@ test('docket key create, list and revoke, with its calls a second and its lines 
   const none = await docket(['key', 'revoke', '000000000000'], env);
   expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('no live key 000000000000') });
   const lines = async (path: string): Promise<Json[]> => (await api.get(`/v1/admin-log?path=${path}`)).body.items;
-  const [made] = (await lines('/v1/keys')).filter(({ keyId }) => keyId === null);
+  const made = (await lines('/v1/keys')).find(({ body }) => body?.name === 'desk-1') as Json;
   expect(made).toMatchObject({ operation: 'addKey', body: { role: 'reviewer', name: 'desk-1' }, status: 201 });
   expect(made.actor).toMatch(/, on the command line$/);
   expect(await lines(`/v1/keys/${id}`)).toMatchObject([{ operation: 'revokeKey', status: 200 }]);

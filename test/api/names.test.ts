@@ -3,7 +3,7 @@ import { repeat } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, running, sql } = await startTestSystem({}, { role: 'api' });
+const { api, sql } = await startTestSystem({}, { role: 'api' });
 const { add, claim, claimOne, configure, decide } = api.tickets;
 const { addTask, addTemplate, deleteTask, sendTask } = api.tasks;
 
@@ -104,10 +104,7 @@ test('S0.10 no new queue, topic, court or group has a * in its name', async () =
 test('S0.10 an unknown queue is 404 for keys that are no administrator’s', async () => {
   const { key } = (await api.post('/v1/keys', { role: 'agent', name: 'bot' })).body;
   const agent = api.as(key);
-  for (const [call, body] of [
-    ['claim', { reviewer: 'a' }],
-    ['explain', { reviewer: 'a' }],
-  ] as const)
+  for (const [call, body] of Object.entries({ claim: { reviewer: 'a' }, explain: { reviewer: 'a' } }))
     expectProblem(await agent.post(`/v1/queues/unknown/${call}`, body), call, 'not_found');
   expectProblem(await agent.post('/v1/claim', { queues: ['unknown'], reviewer: 'a' }), 'several', 'not_found');
   expect((await api.post('/v1/queues/unknown/claim', { reviewer: 'a' })).body.tickets).toEqual([]);
@@ -160,8 +157,9 @@ test('S0.6 tickets that are added while their queue is being deleted are all the
     await configure(queue, { maxHeld: 100 });
     expect((await claim(queue, 'rita', { count: 100 })).tickets).toHaveLength(10);
   }
-  expect(await sql(`select 1 from item i where not exists (select from queue q where q.name = i.queue)`)).toEqual([]);
-  expect(running.url).not.toBeNull();
+  expect(
+    await sql(`select 1 from item i where kind = 'ticket' and not exists (select from queue q where q.name = i.queue)`),
+  ).toEqual([]);
 });
 
 test('S3.2 a topic without jobs and schedules can be deleted', async () => {

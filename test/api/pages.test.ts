@@ -11,7 +11,7 @@ const PAGE = 4 * 1024 * 1024;
 const LARGE = 250_000;
 const text = (bytes: number, n: number) => `${n} `.padEnd(bytes, 'x');
 
-const system = await startTestSystem();
+const system = await startTestSystem({}, { role: 'api' });
 const { api, sql } = system;
 
 interface Shown {

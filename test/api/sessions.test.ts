@@ -11,7 +11,7 @@ import { expectProblem } from '../support/problems.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores();
-const system = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores });
+const system = await startTestSystem({ DOCKET_AUTH: 'keys' }, { stores, role: 'api' });
 const { api, sql } = system;
 const { db } = system.running.runtime;
 /** Another process with the same stores. */

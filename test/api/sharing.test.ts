@@ -111,7 +111,7 @@ describe('sharing a statement', () => {
 });
 
 describe('through the API', async () => {
-  const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' });
+  const { api, sql } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api' });
   /** New tickets, each of which somebody else holds. */
   const claimed = async (queue: string, prefix: string, count: number): Promise<Json[]> => {
     await addMany(api, queue, numbered(count, prefix));

@@ -3,9 +3,9 @@ import { EXAMPLES } from '../../api/document/examples.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { createKey } from '../support/keys.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { expectSameFields, Story } from '../support/story.ts';
-import { STORY } from '../support/story-steps.ts';
 import { startTestSystem } from '../support/system.ts';
+import { expectSameFields, Story } from './story.ts';
+import { STORY } from './story-steps.ts';
 
 // After a change of an answer or an example: `npm run examples`, then `npm run openapi`.
 const RECORDED = '../../api/document/answers.json';

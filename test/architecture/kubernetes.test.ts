@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,8 +7,33 @@ import { parseAllDocuments } from 'yaml';
 import { readConfig } from '../../runtime/config.ts';
 import type { Json } from '../support/client.ts';
 import { composeText, services } from '../support/compose.ts';
-import { rendered } from '../support/kustomize.ts';
+import { builtByGo } from '../support/go.ts';
 import { askPython, pythonWith } from '../support/python.ts';
+
+const VERSION = '5.7.1';
+
+const run = (program: string, args: string[]) =>
+  execFileSync(program, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
+
+/**
+ * What a folder's kustomization makes: YAML documents. By kubectl or kustomize where one is installed, else by a kustomize that Go
+ * builds, once.
+ * @throws Error with what kustomize said
+ */
+function rendered(folder: string, cacheDir: string): string {
+  for (const [program, ...args] of [
+    ['kubectl', 'kustomize'],
+    ['kustomize', 'build'],
+  ] as [string, string][])
+    try {
+      return run(program, [...args, folder]);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  const bin = join(cacheDir, `kustomize-${VERSION}`);
+  builtByGo(bin, [`sigs.k8s.io/kustomize/kustomize/v5@v${VERSION}`]);
+  return run(join(bin, 'kustomize'), ['build', folder]);
+}
 
 const VALIDATOR = ['kubernetes-validate==1.37.0', 'setuptools<81'];
 const PROGRAM = fileURLToPath(new URL('kubernetes/validate.py', import.meta.url));
@@ -44,10 +70,7 @@ test('the control: a field that is misspelt, and one of another type, are found'
   expect(problemsOf([other]).length).toBe(VERSIONS.length);
 });
 
-describe.each([
-  ['base', base],
-  ['example', example],
-])('%s', (_name, objects) => {
+describe.each(Object.entries({ base, example }))('%s', (_name, objects) => {
   const pods: Json[] = objects.filter(isWorkload).map((o) => o.spec.template);
 
   test('programs are those of docker-compose.yml, from an image of this version', () => {

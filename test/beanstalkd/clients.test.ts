@@ -92,10 +92,7 @@ describe('S3.8 clients made for beanstalkd work unchanged', () => {
     });
   });
 
-  test.each([
-    ['greenstalk', 'Grüße'],
-    ['pystalk', 'hello'],
-  ])('%s (Python)', async (name, first) => {
+  test.each(Object.entries({ greenstalk: 'Grüße', pystalk: 'hello' }))('%s (Python)', async (name, first) => {
     const python = pythonWith(inject('cacheDir'), 'beanstalkd', PYTHON_CLIENTS);
     const seen = await sees((at) => output(python, script(`with_${name}.py`), String(at)));
     expect(seen[0]).toBe(first);

@@ -137,8 +137,8 @@ test.each(meanwhile)(
   },
 );
 
-const CASES = byNight(20, 10);
-const JURORS = byNight(300, 120);
+const CASES = byNight(20, 4);
+const JURORS = byNight(300, 60);
 const TO_WIN = 9;
 
 /** Many jurors at once: each reads what he is given for a moment and votes, until nothing is left to judge. */

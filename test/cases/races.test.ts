@@ -2,18 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { eventually, insist, type Json, numbered, repeat } from '../support/client.ts';
 import { behind } from '../support/database.ts';
+import { byNight } from '../support/nightly.ts';
 import { expectProblem } from '../support/problems.ts';
 import { opened, startReceiver } from '../support/receiver.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem, startTwoSystems, testStores } from '../support/system.ts';
 
+const ROUNDS = byNight(10, 3);
 const [{ api, keyed }, { api: other }] = await startTwoSystems();
 const { addCase, addCases, claim, claimed, court, events, eventTypes, invitations, jurors, oneCase } = api.cases;
 const { openCourt, stats, vote, voted, votes } = api.cases;
 
 test('S2.2 S2.5 votes at once with the deciding one: as many count as decide, and the rest are refused', async () => {
   await openCourt('both', { votesToWin: 2, overbook: 10 }, numbered(10), []);
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const { id } = await addCase('both', { id: `both-${round}` });
     const held = await Promise.all(numbered(10).map((juror) => claimed('both', juror)));
     const answers = await Promise.all(
@@ -121,7 +123,7 @@ test('S2.3 the juror list is replaced while claims run: nobody is handed a case 
       else expect(body).toMatchObject({ status: 403, code: 'forbidden' });
     }
   });
-  for (let n = 1; n < 12; n++) await put(n);
+  for (let n = 1; n < 2 * ROUNDS; n++) await put(n);
   running = false;
   await Promise.all(claims);
   expect(seen.given).toBeGreaterThan(0);
@@ -137,8 +139,8 @@ test('S2.3 the juror list is replaced while claims run: nobody is handed a case 
 
 const patch = (id: string, change: object) => api.patch(`/v1/cases/${id}`, change);
 const patched = async (id: string, change: object): Promise<Json> => insist(await patch(id, change), 'patch', 200);
-const resolve = (id: string, winner: string, reason = 'refunded') =>
-  api.post(`/v1/cases/${id}/resolve`, { winner, reason });
+const resolve = (id: string, winner: string | undefined, reason = 'refunded', server = api) =>
+  server.post(`/v1/cases/${id}/resolve`, { winner, reason });
 const partiesOf = (ids: string[]) => ids.map((id) => ({ id }));
 
 test('S2.3 a holder who becomes a party loses the case with that change, the others are told that it changed', async () => {
@@ -182,7 +184,7 @@ test('S2.3 an invited juror who becomes a party is replaced by another one', asy
 test('S2.3 fifty claim while half of them become parties: none of these holds the case afterwards', async () => {
   await openCourt('rush', { votesToWin: 100 }, numbered(50), []);
   const sides = numbered(50).filter((_, n) => n % 2 === 0);
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const { id } = await addCase('rush', { id: `rush-${round}` });
     const claiming = numbered(50).map((juror, n) => (n % 3 ? api : other).cases.claim('rush', juror));
     await Promise.race(claiming);
@@ -204,7 +206,7 @@ test('S2.3 fifty claim while half of them become parties: none of these holds th
 test('S2.3 forty of fifty vote while half become parties: what came before counts, and no party holds the case after', async () => {
   await openCourt('swing', { votesToWin: 100 }, numbered(50), []);
   const sides = numbered(50).filter((_, n) => n % 2 === 0);
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const { id } = await addCase('swing', { id: `swing-${round}` });
     const held = await Promise.all(numbered(50).map((juror) => claimed('swing', juror)));
     const voting = held.slice(0, 40).map(({ token }, n) => (n % 3 ? api : other).cases.vote(id, token, 'buyer'));
@@ -250,7 +252,7 @@ test('S2.2 S2.6 an operator decides a case: holders are told, the callback is se
   const stream = await openStream(other, 'juror=ben');
   const { token } = await claimed('by-hand', 'ben');
   const olga = await keyed('producer', 'olga');
-  const call = (winner: string, reason: string) => olga.post('/v1/cases/by-hand-1/resolve', { winner, reason });
+  const call = (winner: string, reason: string) => resolve('by-hand-1', winner, reason, olga);
   const wrong = await call('nobody', 'r');
   expectProblem(wrong, 'no option', 'invalid_request');
   expect(wrong.body.errors).toMatchObject([{ path: 'winner' }]);
@@ -258,11 +260,7 @@ test('S2.2 S2.6 an operator decides a case: holders are told, the callback is se
   const first = await call('buyer', 'refunded');
   expect(first).toMatchObject({ status: 200, body: { ...decided, endReason: 'refunded' } });
   expect(await call('buyer', 'refunded')).toMatchObject({ status: 200, body: first.body });
-  for (const [winner, reason] of [
-    ['seller', 'refunded'],
-    ['buyer', 'another'],
-    ['nobody', 'r'],
-  ] as const)
+  for (const [winner, reason] of Object.entries({ seller: 'refunded', buyer: 'another', nobody: 'r' }))
     expectProblem(await call(winner, reason), `${winner} ${reason}`, 'not_open');
   expectProblem(await resolve('by-hand-1', 'buyer'), 'somebody else', 'not_open');
   expect((await stream.first('lease_lost')).data).toMatchObject({ id: 'by-hand-1', reason: 'decided', by: 'olga' });
@@ -276,15 +274,13 @@ test('S2.2 S2.6 an operator decides a case: holders are told, the callback is se
 
 test('S2.2 fifty decide a case at once, jurors and operators of two minds: it is decided once', async () => {
   await openCourt('torn', { votesToWin: 1, overbook: 20 }, numbered(10), []);
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const { id } = await addCase('torn', { id: `torn-${round}` });
     const held = await Promise.all(numbered(10).map((juror) => claimed('torn', juror)));
     const sides = ['buyer', 'seller'] as const;
     const [votes, calls] = await Promise.all([
       Promise.all(held.map(({ token }, n) => other.cases.vote(id, token, n % 2 ? 'buyer' : 'seller'))),
-      Promise.all(
-        repeat(40, (n) => (n % 3 ? api : other).post(`/v1/cases/${id}/resolve`, { winner: sides[n % 2], reason: 'r' })),
-      ),
+      Promise.all(repeat(40, (n) => resolve(id, sides[n % 2], 'r', n % 3 ? api : other))),
     ]);
     const { winner, tally } = await oneCase(id);
     const counted = votes.filter(({ status }) => status === 200).length;

@@ -1,5 +1,6 @@
 import { existsSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import net, { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, test, vi } from 'vitest';
 import { settingsFor, startChild } from '../support/child.ts';
@@ -9,8 +10,29 @@ import { emptyDatabase, rowsOf } from '../support/database.ts';
 import { createKey } from '../support/keys.ts';
 import { listening } from '../support/listening.ts';
 import { lastingPort } from '../support/ports.ts';
-import { startProxy } from '../support/proxy.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
+
+/**
+ * A network that changes what a server answers.
+ * @param rewrite makes of the bytes that came from it as many others
+ * @returns its host and port
+ */
+async function startProxy(to: { host: string; port: number }, rewrite: (answer: string) => string): Promise<string> {
+  const server = net.createServer((caller) => {
+    const called = connect(to);
+    caller.pipe(called);
+    // latin1 has a character for each byte
+    called.on('data', (bytes) => caller.write(Buffer.from(rewrite(bytes.toString('latin1')), 'latin1')));
+    for (const [one, other] of [
+      [caller, called],
+      [called, caller],
+    ] as const) {
+      one.on('error', () => other.destroy());
+      one.on('close', () => other.destroy());
+    }
+  });
+  return new URL(await listening(server)).host;
+}
 
 // a program for each call, and machines that are shared stall for seconds
 vi.setConfig({ testTimeout: 200_000 });

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { needDebian } from '../support/debian.ts';
-import { documents } from '../support/docs/documents.ts';
-import { partsOf } from '../support/docs/not-run.ts';
-import { startFor } from '../support/docs/places.ts';
-import { faultsIn } from '../support/docs/run.ts';
+import { documents } from './documents.ts';
+import { partsOf } from './not-run.ts';
+import { startFor } from './places.ts';
+import { faultsIn } from './run.ts';
 
 const all = documents();
 const wordsOf = (environment: Record<string, string>) =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { needDebian } from '../support/debian.ts';
-import { readDocument } from '../support/docs/documents.ts';
-import { type Docs, startFor } from '../support/docs/places.ts';
-import { faultsIn } from '../support/docs/run.ts';
+import { readDocument } from './documents.ts';
+import { type Docs, startFor } from './places.ts';
+import { faultsIn } from './run.ts';
 
 needDebian('zsh', 'curl');
 const docs: Docs = await startFor({});

@@ -175,11 +175,7 @@ test('S1.9 reviews: texts, pictures and replies go, the log keeps its lines, and
   const part = (what: string) => [{ id: `${what}-${MARK}`, status: 0 }];
   const sent = { text: { status: 0 }, pictures: part('picture'), replies: part('reply'), body, callback };
   await reviews.put('r-1', sent);
-  for (const [kind, status] of [
-    ['picture', 1],
-    ['reply', 2],
-    ['text', 3],
-  ] as const) {
+  for (const [kind, status] of Object.entries({ picture: 1, reply: 2, text: 3 })) {
     const target = kind === 'text' ? {} : { targetId: `${kind}-${MARK}` };
     await reviews.tell('r-1', { kind, status, ...target, callbackId: `${kind}-${MARK}` });
   }

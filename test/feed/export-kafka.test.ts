@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../support/client.ts';
-import { startFeed } from '../support/exports.ts';
 import { note, wholeFeed } from '../support/feed.ts';
+import { startFeed } from './exports.ts';
 import { Broker, nodeForKafka, type Received } from './kafka/broker.ts';
 
 const { node, env } = await nodeForKafka();

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { eventually, type Json } from '../support/client.ts';
-import { startFeed } from '../support/exports.ts';
 import { note, wholeFeed } from '../support/feed.ts';
 import { addNew } from '../support/rows.ts';
+import { startFeed } from './exports.ts';
 import { Mariadb } from './mariadb.ts';
 
 const [server, feed] = await Promise.all([Mariadb.start(), startFeed()]);

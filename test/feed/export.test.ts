@@ -6,11 +6,11 @@ import type { Role } from '../../contract/keys.ts';
 import { startExport } from '../support/child.ts';
 import { docket, expectFailure } from '../support/cli.ts';
 import { eventually, type Json, ndjson } from '../support/client.ts';
-import { type ElasticsearchServer, startElasticsearch } from '../support/elasticsearch.ts';
-import { startFeed } from '../support/exports.ts';
 import { wholeFeed } from '../support/feed.ts';
 import { createKey } from '../support/keys.ts';
 import { startTestSystem } from '../support/system.ts';
+import { type ElasticsearchServer, startElasticsearch } from './elasticsearch.ts';
+import { startFeed } from './exports.ts';
 
 const { api, sql, db, stores, addSome, made, run, finish, killedAgainAndAgain } = await startFeed();
 const dir = mkdtempSync(join(inject('dir'), 'export-'));

@@ -77,7 +77,7 @@ function fromFeed(events: FeedEvent[]) {
 }
 
 test('B.2 the quality of people is what the feed says of their decisions and of the looks at them', async () => {
-  const { api, keyed } = await startTestSystem();
+  const { api, keyed } = await startTestSystem({}, { role: 'api' });
   const { addMany, claim, configure, decide, decided } = api.tickets;
   const random = dice(7);
   await configure('q', { maxHeld: 10, second: { share: 0.4, compare: ['/v'] } });

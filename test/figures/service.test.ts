@@ -7,7 +7,7 @@ import { expectProblem } from '../support/problems.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 const stores = await testStores();
-const { api, sql, running } = await startTestSystem({}, { stores });
+const { api, sql, running } = await startTestSystem({}, { stores, role: 'api' });
 const { tickets } = api;
 const { db } = running.runtime;
 

@@ -86,11 +86,7 @@ test('S3.2 a retried add with its key is one run, whatever happened meanwhile', 
   expect(await add('keyed', { key: 'c' })).toMatchObject({ already: false, run: 2 });
   await job('delete', { id: 'keyed' });
   expect(await add('keyed', { key: 'd' })).toMatchObject({ already: false, run: 3 });
-  for (const [key, run] of [
-    ['a', 1],
-    ['c', 2],
-    ['d', 3],
-  ] as const)
+  for (const [key, run] of Object.entries({ a: 1, c: 2, d: 3 }))
     expect(await add('keyed', { key }), key).toMatchObject({ success: true, run });
   await job('delete', { id: 'keyed' });
   // before all else, also before `once`

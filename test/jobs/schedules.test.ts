@@ -63,7 +63,7 @@ test(
   2 * SOON_MS,
 );
 
-test('S3.7 what makes no sense is refused and changes nothing', async () => {
+test('S3.7 what makes no sense, or something else than in cron, is refused and changes nothing', async () => {
   const path = '/v1/topics/bad/schedules/x';
   for (const body of [
     { body: 1 },
@@ -75,11 +75,7 @@ test('S3.7 what makes no sense is refused and changes nothing', async () => {
     { everySeconds: 60 },
   ])
     expect((await api.put(path, body)).status, JSON.stringify(body)).toBe(422);
-  expect((await api.get(path)).status).toBe(404);
-});
-
-test('S3.7 a cron expression that means something else here than in cron, or never fires, is 422', async () => {
-  const path = '/v1/topics/bad/schedules/cron';
+  // cron expressions that mean something else here than in cron, or never fire
   const refused = [
     ...[
       '0 9 1,15 * 1',

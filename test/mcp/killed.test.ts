@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { settingsFor, startChild } from '../support/child.ts';
 import { insist } from '../support/client.ts';
-import { rpc } from '../support/mcp.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
+import { rpc } from './mcp.ts';
 
 test('B.1 a task outlives kill -9 between request and decision', async () => {
   const stores = await testStores();

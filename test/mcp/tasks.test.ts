@@ -1,11 +1,11 @@
 import { isCreateTaskResultV2, isDetailedTaskV2 } from '@modelcontextprotocol/ext-tasks/core/v2';
 import { expect, test } from 'vitest';
 import { type Http, insist, type Json } from '../support/client.ts';
-import { mcp, mcpTasks, rpc } from '../support/mcp.ts';
 import { startTwoSystems } from '../support/system.ts';
+import { mcp, mcpTasks, rpc } from './mcp.ts';
 
 // each request goes to another process than the one before
-const [one, two] = await startTwoSystems();
+const [one, two] = await startTwoSystems('api');
 const { api } = one;
 const other = two.api;
 

@@ -34,7 +34,7 @@ test('promtool takes the pattern of the configuration, which names the rules', (
 test('the rules fire when they should, and only then', () => {
   expect(promtool('test', 'rules', 'test/metrics/alerts.yml')).toContain('SUCCESS');
   const tried = readFileSync('test/metrics/alerts.yml', 'utf8');
-  for (const { alert } of alerts()) expect(tried).toContain(`alertname: ${alert}\n`);
+  for (const { alert } of alerts()) expect(tried).toContain(`alertname: ${alert}\n        exp_alerts:`);
 });
 
 test('each alert has an entry in the runbook, to which it leads, and each entry an alert', () => {

@@ -63,11 +63,7 @@ async function leaveOpen({ api, sql }: TestSystem, callback: object) {
   expect((await api.post('/v1/reviews/audited/callbacks', { kind: 'text', status: 2 })).status).toBe(202);
   await eventually(async () => (await ticksOf(api)) > 0);
   await configure(api, 'brief', { leaseSeconds: 8 });
-  for (const [queue, id] of [
-    ['brief', 'runs-out'],
-    ['long', 'goes-on'],
-  ] as const)
-    await add(api, queue, { id });
+  for (const [queue, id] of Object.entries({ brief: 'runs-out', long: 'goes-on' })) await add(api, queue, { id });
   const runsOut = await claimOne(api, 'brief', 'anna');
   return { runsOut, goesOn: await claimOne(api, 'long', 'anna') };
 }

@@ -4,8 +4,8 @@ import { docket, expectFailure } from '../support/cli.ts';
 import { deferred, eventually, repeat } from '../support/client.ts';
 import { connected, emptyDatabase, openTestDb } from '../support/database.ts';
 import { createKey } from '../support/keys.ts';
-import { installOutbox, startGateway, withFollower } from '../support/outbox.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
+import { installOutbox, startGateway, withFollower } from './outbox.ts';
 
 const stores = { ...(await testStores()), temporalAddress: '127.0.0.1:9' };
 const { api, cell } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { startOutbox } from '../support/child.ts';
 import { needDebian } from '../support/debian.ts';
-import { installOutbox } from '../support/outbox.ts';
 import { ownFolder } from '../support/own.ts';
 import { pythonWith } from '../support/python.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
+import { installOutbox } from './outbox.ts';
 
 needDebian('php-cli', 'php-pgsql', 'php-illuminate-database');
 const guide = readFileSync('docs/guides/sql-outbox.md', 'utf8');

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Launched, startOutbox } from '../support/child.ts';
 import { eventually, type Json } from '../support/client.ts';
 import { onDatabase } from '../support/database.ts';
-import { installOutbox } from '../support/outbox.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
+import { installOutbox } from './outbox.ts';
 
 const stores = { ...(await testStores()), temporalAddress: '127.0.0.1:9' };
 const { api, cell } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api', stores });

@@ -258,10 +258,7 @@ test('S0.10 S1 what cannot lead anywhere is put on record', async () => {
   await decide(await addHeld('lost', { id: 'l-none', callback: { review: 'nowhere', kind: 'text' } }), { status: 1 });
   await add('lost', { id: 'l-inv', callback: { review: 'nowhere', kind: 'text' } });
   await operate('l-inv', 'invalidate');
-  for (const [id, error] of [
-    ['l-none', 'no_review'],
-    ['l-inv', 'there is no decision'],
-  ] as const)
+  for (const [id, error] of Object.entries({ 'l-none': 'no_review', 'l-inv': 'there is no decision' }))
     await eventually(async () =>
       (await events(id)).some((e) => e.type === 'delivery_failed' && e.data.error === error),
     );

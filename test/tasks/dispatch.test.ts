@@ -10,7 +10,7 @@ const { addTask, addTemplate, complete, completed, dispatchLog, eventTypes, hand
 const { putGroup, work } = api.tasks;
 await addTemplate('plain');
 
-const ROUNDS = byNight(200, 60);
+const ROUNDS = byNight(200, 20);
 
 test(`S4.4 a group of 20 that all ask at once, of two servers, 6 to give, ${ROUNDS} rounds: 6 dispatches to 6 users, each round`, async () => {
   const users = numbered(20, 'crowd-');
@@ -55,7 +55,7 @@ test('S4.5 asks five times without completing, from everywhere at once: the same
 });
 
 test('S4.5 50 first pulls of a user at once, of two servers, each after another task, are one dispatch', async () => {
-  const users = numbered(20, 'once-user-');
+  const users = numbered(byNight(20, 6), 'once-user-');
   await putGroup('once', users);
   for (let n = 0; n < 10; n++) await addTask({ id: `once-${n}`, executor: 'gid_once', dispatchTimes: 20 });
   for (const uid of users) {

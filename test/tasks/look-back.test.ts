@@ -6,7 +6,7 @@ import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 import { HOUR_MS, inMs, MINUTE_MS } from '../support/times.ts';
 
-const { api, cell, databaseUrl, sql } = await startTestSystem();
+const { api, cell, databaseUrl, sql } = await startTestSystem({}, { role: 'api' });
 const { addTask, addTemplate, completed, deleteTask, dispatchedTo, handed, next, patchTask, pullAll } = api.tasks;
 const { putGroup, sendTask, work } = api.tasks;
 

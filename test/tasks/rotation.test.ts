@@ -5,7 +5,7 @@ import { numbered, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { HOUR_MS, inMs, MINUTE_MS, msBetween } from '../support/times.ts';
 
-const { api } = await startTestSystem();
+const { api } = await startTestSystem({}, { role: 'api' });
 const { addTask, addTemplate, completed, deleteTask, handed, next, occurrences, patchTask, pullAll } = api.tasks;
 const { putGroup, sendTask } = api.tasks;
 await addTemplate('plain');

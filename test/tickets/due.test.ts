@@ -137,11 +137,7 @@ test('S0.3 of a crowd that is due at once a claim does a hundred; those come by 
     repeat(250, (n) => ({ id: `crowd-${n}`, priority: n % 100, delaySeconds: 0.5 })),
   );
   await cell('select pg_sleep(0.6)');
-  for (const [reviewer, delayed] of [
-    ['anna', 150],
-    ['ben', 50],
-    ['cleo', 0],
-  ] as const) {
+  for (const [reviewer, delayed] of Object.entries({ anna: 150, ben: 50, cleo: 0 })) {
     const [{ priority }] = (await claim('crowd', reviewer)).tickets;
     expect((await stats('crowd')).delayed).toBe(delayed);
     const greatest = await cell("select max(priority)::int from item where queue = 'crowd' and state = 'ready'");

@@ -6,7 +6,7 @@ import { wholeFeed } from '../support/feed.ts';
 import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const system = await startTestSystem();
+const system = await startTestSystem({}, { role: 'api' });
 const { api, keyed, sql } = system;
 const { add, addMany, claim, claimOne, configure, decide, events, stats, ticket, withToken } = api.tickets;
 

@@ -7,7 +7,7 @@ import { mayCall } from '../support/role-matrix.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, keyed, sql } = await startTestSystem();
+const { api, keyed, sql } = await startTestSystem({}, { role: 'api' });
 const { add, configure, suggested, ticket } = api.tickets;
 
 const putGold = (queue: string, tickets: object[]) => api.put(`/v1/queues/${queue}/gold`, { tickets });

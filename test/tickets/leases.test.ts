@@ -185,7 +185,7 @@ test.each<[string, (held: Json) => Promise<unknown>]>([
 });
 
 test('S0.7 fifty drafts of one lease at once leave one of them', async () => {
-  const held = await addHeld('many', 'd-4');
+  const held = await addHeld('many-drafts', 'd-4');
   const replies = await Promise.all(repeat(50, (n) => put(held, n)));
   expect(replies.map((r) => r.status)).toEqual(Array(50).fill(204));
   expect(await sql(`select from draft where item_id = 'd-4'`)).toHaveLength(1);

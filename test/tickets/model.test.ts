@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json, Reply } from '../support/client.ts';
 import { LEASES } from '../support/leases.ts';
-import { Model, type ModelTicket, type NewModelTicket, type Outcome } from '../support/model.ts';
 import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
+import { Model, type ModelTicket, type NewModelTicket, type Outcome } from './model.ts';
 
 const RUNS = Number(process.env.MODEL_RUNS ?? byNight(60, 6));
 /** On average half of this. */

@@ -5,13 +5,13 @@ import { zh } from '../../web/texts/zh.ts';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { addCase, court, jurors } from '../support/cases.ts';
 import { claimOne, eventually } from '../support/client.ts';
-import { region, sampled, samplingFor } from '../support/numbers.ts';
-import { keys, press, sees } from '../support/page.ts';
 import { SECRET, startReceiver } from '../support/receiver.ts';
 import { put, tell } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate, next, putGroup } from '../support/tasks.ts';
 import { add, configure, decide, decided } from '../support/tickets.ts';
+import { region, sampled, samplingFor } from './numbers.ts';
+import { keys, press, sees } from './page.ts';
 
 const system = await startTestSystem();
 const { api } = system;

@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { claimOne, type Json, repeat } from '../support/client.ts';
-import { fill, holdBack, press, sees, submit } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, ticket } from '../support/tickets.ts';
+import { fill, holdBack, press, sees, submit } from './page.ts';
 
 const { api } = await startTestSystem();
 

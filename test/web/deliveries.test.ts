@@ -1,11 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { useBrowser } from '../support/browser.ts';
-import { claimOne, eventually } from '../support/client.ts';
-import { press, sees, submit } from '../support/page.ts';
+import { seriousFindings, useBrowser } from '../support/browser.ts';
+import { claimOne, eventually, insist } from '../support/client.ts';
 import { type Receiver, SECRET, startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
-import { add, configure, decide } from '../support/tickets.ts';
+import { add, configure, decide, ticket } from '../support/tickets.ts';
+import { region } from './numbers.ts';
+import { fill, press, sees, submit, tableRows } from './page.ts';
 
 const { api } = await startTestSystem();
 
@@ -95,4 +96,122 @@ test('S4.9 a new failure shows by itself, also in Chinese', async () => {
   await delivered('late', 'l-1', 'failed');
   await page.getByRole('region', { name: '最终失败' }).getByText('l-1').waitFor();
   await row(page, 'l-1').getByRole('button', { name: '重新投递' }).first().waitFor();
+});
+
+const form = { type: 'object', required: ['verdict'], properties: { verdict: { enum: ['keep', 'remove'] } } };
+const remove = { verdict: 'remove' };
+
+/** Decides the next ticket. */
+const works = async (queue: string, who: string, decision: unknown = remove) =>
+  insist(await decide(api, await claimOne(api, queue, who), decision), 'decision', 200).ticket;
+
+test('B.2 a decision is overturned and looked at again on its page, and quality says what came of whose', async () => {
+  await configure(api, 'checked', { form, second: { share: 0, compare: ['/verdict'] }, serviceSeconds: 3_600 });
+  await api.put('/v1/reviewers/zoe', {});
+  await api.put('/v1/reviewers/cleo', { awayUntil: '2999-01-01T00:00:00Z' });
+  for (const id of ['c-1', 'c-2', 'c-3']) await add(api, 'checked', { id });
+  for (const who of ['anna', 'anna', 'ben']) await works('checked', who);
+
+  const page = await browser.open(`${api.url}/queues/ticket/checked/quality`);
+  await sees(page, 'No second look at these decisions has ended yet', '0% of the decisions by people');
+  await page.goto(`${api.url}/items/ticket/c-1`);
+  await sees(page, 'Nobody has looked at this decision again.');
+  await press(page, 'Overturn');
+  const dialog = page.getByRole('dialog');
+  await press(dialog, 'Overturn');
+  await sees(dialog, 'Is required.');
+  await dialog.getByLabel('keep').check();
+  await submit(dialog, { Reason: 'a joke' }, 'Overturn');
+  const looks = region(page, 'Second looks');
+  await sees(looks, 'Overturned directly', 'overturned the decision', 'What counts now');
+  expect(await looks.getByRole('listitem').last().getByRole('strong').textContent()).toBe('keep');
+  expect((await ticket(api, 'c-1')).standing).toMatchObject({ decision: { verdict: 'keep' } });
+
+  await page.goto(`${api.url}/items/ticket/c-2`);
+  await press(page, 'Second look');
+  await submit(dialog, { Why: 'Appeal' }, 'Second look');
+  await sees(looks, 'Waiting');
+  await looks.getByRole('link').click();
+  await sees(page, 'This is a second look (Appeal) at');
+  expect(await region(page, 'Second looks').getByRole('button').count()).toBe(0);
+  const why = region(page, 'Why has no one got this?');
+  await sees(why, 'Could take it now', 'Away.');
+  expect(await why.getByRole('definition').allTextContents()).toEqual(['zoe', 'cleo']);
+  await works('checked', 'zoe');
+
+  await page.goto(`${api.url}/queues/ticket/checked/quality`);
+  await sees(page, 'compare bars, not shares');
+  const cells = async (who: string) => (await tableRows(page, who).getByRole('cell').allTextContents()).slice(0, 6);
+  expect(await cells('anna')).toEqual(['2', '2', '1', '1', '50% (9.5% – 90.5%)', '0 (n = 2)']);
+  expect(await cells('ben')).toEqual(['1', '0', '0', '0', '–', '–']);
+  expect(await cells('zoe')).toEqual(['1', '0', '0', '0', '–', '–']);
+  expect(await page.getByRole('columnheader', { name: 'Gold' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'anna' }).click();
+  await page.getByRole('link', { name: 'c-1' }).waitFor();
+  expect(new URL(page.url()).search).toBe('?kind=ticket&queue=checked&reviewer=anna');
+});
+
+test('B.3 quality names gold that is in doubt, is downloaded, and leads to where checks are set', async () => {
+  await configure(api, 'gilded', { form, gold: { share: 0.5 }, leaseSeconds: 77 });
+  const gold = { id: 'known', body: {}, answer: { verdict: 'keep' } };
+  insist(await api.put('/v1/queues/gilded/gold', { tickets: [gold] }), 'gold', 200);
+  const { id } = await works('gilded', 'anna');
+  insist(await api.post(`/v1/tickets/${id}/dispute`, { reason: 'unclear', reviewer: 'anna' }), 'dispute', 200);
+  await add(api, 'gilded', { id: 'g-1' });
+  await works('gilded', 'anna');
+  const page = await browser.open(`${api.url}/queues/ticket/gilded`);
+  await page.getByRole('link', { name: 'Quality' }).click();
+  await sees(page, 'known: right 0 of 1, disputed 1');
+  const cells = await tableRows(page, 'anna').getByRole('cell').allTextContents();
+  expect(cells.slice(5, 7)).toEqual(['0 of 1', '0']);
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download as CSV' }).click(),
+  ]);
+  expect(file.suggestedFilename()).toMatch(/csv$/);
+  await page.getByRole('link', { name: 'Last 30 days' }).click();
+  await page.getByRole('rowheader', { name: 'anna' }).waitFor();
+  await page.getByRole('link', { name: 'Settings of the queue' }).click();
+  const second = page.getByRole('group', { name: 'Second looks' });
+  await fill(second, { Share: '0.25', Compare: '/verdict' });
+  await press(page, 'Save settings');
+  await sees(page, 'Saved.');
+  const { second: saved, leaseSeconds } = (await api.get('/v1/queues/gilded')).body;
+  expect({ ...saved, leaseSeconds }).toMatchObject({
+    share: 0.25,
+    compare: ['/verdict'],
+    blind: true,
+    leaseSeconds: 77,
+  });
+});
+
+test('B.5 service: what kept its target and what did not, by the hour; a queue without a target says so', async () => {
+  await configure(api, 'prompt', { form, serviceSeconds: 3_600 });
+  const createdAt = new Date(Date.now() - 2 * 3_600_000).toISOString();
+  for (const ticket of [{ id: 's-1' }, { id: 's-2', createdAt }]) await add(api, 'prompt', ticket);
+  for (const who of ['anna', 'ben']) await works('prompt', who);
+  const page = await browser.open(`${api.url}/numbers?queue=prompt`);
+  await page.getByRole('link', { name: 'Service' }).click();
+  const { kept, missed } = (await api.get('/v1/queues/prompt/service')).body;
+  expect(kept + missed).toBe(2);
+  const figures = await region(page, 'Service').getByRole('definition').allTextContents();
+  expect(figures.slice(0, 4)).toEqual(['1 h', `${kept} (${(kept / 2) * 100}%)`, String(missed), '0']);
+  expect(figures[4]).toMatch(/^half within .*, 95 % within .*, 99 % within /);
+  const chart = region(page, 'Decided by the hour').getByRole('slider');
+  await eventually(async () =>
+    (await chart.getAttribute('aria-valuetext'))?.includes(`Within the target ${kept}, Later ${missed}`),
+  );
+  await sees(region(page, 'At work now'), 'Nobody holds a ticket of this queue.');
+  for (const id of ['s-3', 's-4']) await add(api, 'prompt', { id });
+  await claimOne(api, 'prompt', '陈 明');
+  await configure(api, 'prompt', { form });
+  await page.reload();
+  await sees(page, 'The queue has no target.');
+  const now = region(page, 'At work now');
+  await sees(tableRows(now, '陈 明'), 's-3', /\(\d+ s ago\)/);
+  await sees(now, 'Last hour', /added, \d+ ended/);
+  expect(await now.getByRole('definition').first().textContent()).toBe('1');
+  expect(await seriousFindings(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Settings of the queue' }).click();
+  await page.getByRole('textbox', { name: 'Target (seconds)' }).waitFor();
 });

@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually, repeat } from '../support/client.ts';
-import { confirm, fill, keys, press, sees } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, claim, decide } from '../support/tickets.ts';
+import { confirm, fill, keys, press, sees } from './page.ts';
 
 /** A host of images, which notes what it is asked for. */
 const asked: string[] = [];

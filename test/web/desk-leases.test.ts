@@ -2,10 +2,10 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventTypes, eventually } from '../support/client.ts';
-import { deskOn, seen, ticketHeading } from '../support/desk.ts';
-import { fill, keys, press, sees, submit } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addMany, configure, ticket } from '../support/tickets.ts';
+import { deskOn, seen, ticketHeading } from './desk.ts';
+import { fill, keys, press, sees, submit } from './page.ts';
 
 const { api } = await startTestSystem();
 

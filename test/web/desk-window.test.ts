@@ -4,10 +4,10 @@ import { en } from '../../web/texts/en.ts';
 import { zh } from '../../web/texts/zh.ts';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually, repeat } from '../support/client.ts';
-import { deskOn, seen, ticketHeading } from '../support/desk.ts';
-import { callsOf, keys, press, sees } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, configure, ticket } from '../support/tickets.ts';
+import { deskOn, seen, ticketHeading } from './desk.ts';
+import { callsOf, keys, press, sees } from './page.ts';
 
 // The desk as a person sees it: in windows of three sizes, in two of them at once, and while they look elsewhere.
 

@@ -2,10 +2,10 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { claimOne, eventTypes, eventually, numbered } from '../support/client.ts';
-import { deskOn, seen, ticketHeading } from '../support/desk.ts';
-import { keys, press, sees, submit } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, configure, ticket } from '../support/tickets.ts';
+import { deskOn, seen, ticketHeading } from './desk.ts';
+import { keys, press, sees, submit } from './page.ts';
 
 const { api } = await startTestSystem();
 

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { addCase, court } from '../support/cases.ts';
 import { claimOne, eventually } from '../support/client.ts';
-import { callsOf, press, sees, tableRows } from '../support/page.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate, putGroup } from '../support/tasks.ts';
 import { add } from '../support/tickets.ts';
+import { callsOf, press, sees, tableRows } from './page.ts';
 
 const system = await startTestSystem();
 const { api } = system;

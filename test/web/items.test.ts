@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { addCase, claimed, court, jurors, oneCase, voted } from '../support/cases.ts';
 import { claimOne, eventTypes, eventually, numbered, repeat } from '../support/client.ts';
-import { confirm, keys, press, sees, submit, tableRows } from '../support/page.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate, completed, handed } from '../support/tasks.ts';
 import { add, configure, decide, events, ticket } from '../support/tickets.ts';
+import { confirm, keys, press, sees, submit, tableRows } from './page.ts';
 
 const { api, namespace } = await startTestSystem();
 

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { addCase, claimed, court, invitations, jurors, oneCase, stats, voted, votes } from '../support/cases.ts';
 import { eventually } from '../support/client.ts';
-import { seen } from '../support/desk.ts';
 import { createKey } from '../support/keys.ts';
-import { confirm, fill, keys, press, sees, submit } from '../support/page.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
+import { seen } from './desk.ts';
+import { confirm, fill, keys, press, sees, submit } from './page.ts';
 
 const stores = await testStores();
 const system = await startTestSystem({}, { stores });

@@ -4,12 +4,12 @@ import { useBrowser } from '../support/browser.ts';
 import { addCase, court } from '../support/cases.ts';
 import { claimOne, eventually, numbered, repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
-import { callsOf, fill, keys, press, sees, submit } from '../support/page.ts';
 import { put } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate } from '../support/tasks.ts';
 import { add, addMany, decide, ticket } from '../support/tickets.ts';
 import { inMs, MINUTE_MS } from '../support/times.ts';
+import { callsOf, fill, keys, press, sees, submit } from './page.ts';
 
 /** Tickets of a large queue. */
 const MANY = byNight(1_000_000, 100_000);

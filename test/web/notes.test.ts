@@ -2,13 +2,13 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventTypes, eventually, type Json } from '../support/client.ts';
-import { deskOn, seen, ticketHeading } from '../support/desk.ts';
-import { region } from '../support/numbers.ts';
-import { fill, keys, press, sees, submit, tableRows } from '../support/page.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { put, tell } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
+import { deskOn, seen, ticketHeading } from './desk.ts';
+import { region } from './numbers.ts';
+import { fill, keys, press, sees, submit, tableRows } from './page.ts';
 
 const { api, sql } = await startTestSystem();
 

@@ -4,12 +4,12 @@ import type { Role } from '../../contract/keys.ts';
 import { useBrowser } from '../support/browser.ts';
 import { claimOne, eventually } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
-import { region } from '../support/numbers.ts';
-import { fill, press, sees, submit } from '../support/page.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { put } from '../support/reviews.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, configure, decide, ticket } from '../support/tickets.ts';
+import { region } from './numbers.ts';
+import { fill, press, sees, submit } from './page.ts';
 
 const system = await startTestSystem({ DOCKET_AUTH: 'keys' });
 const { db } = system.running.runtime;

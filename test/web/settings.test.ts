@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
-import { confirm, fill, keys, press, sees, submit } from '../support/page.ts';
 import { SECRET } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
+import { confirm, fill, keys, press, sees, submit } from './page.ts';
 
 const { api } = await startTestSystem();
 const queue = async (name: string) => (await api.get(`/v1/queues/${name}`)).body;

@@ -2,8 +2,8 @@ import type { Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
-import { fill, keys, press, sees } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
+import { fill, keys, press, sees } from './page.ts';
 
 const { api } = await startTestSystem();
 const { url } = api;

@@ -3,12 +3,12 @@ import { lastingPort } from '../../cli/servers/ports.ts';
 import type { Role } from '../../contract/keys.ts';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
-import { seen, ticketHeading } from '../support/desk.ts';
 import { createKey, revokeKey } from '../support/keys.ts';
 import { CLIENT, startProvider } from '../support/open-id.ts';
-import { callsOf, keys, press, sees, submit } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, addMany, configure, ticket } from '../support/tickets.ts';
+import { seen, ticketHeading } from './desk.ts';
+import { callsOf, keys, press, sees, submit } from './page.ts';
 
 const system = await startTestSystem({ DOCKET_AUTH: 'keys' });
 const { url } = system.api;

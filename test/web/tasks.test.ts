@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
-import { confirm, fill, press, sees, submit } from '../support/page.ts';
 import { SECRET } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
+import { confirm, fill, press, sees, submit } from './page.ts';
 
 const { api } = await startTestSystem();
 const params = { site: { type: 'string' }, pages: { type: 'number' }, deep: { type: 'boolean', required: false } };

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
-import { fill, holdBack, keys, press, sees, submit } from '../support/page.ts';
 import { startTestSystem } from '../support/system.ts';
+import { fill, holdBack, keys, press, sees, submit } from './page.ts';
 
 const { api } = await startTestSystem();
 await api.put('/v1/queues/guarded', { leaseSeconds: 100 });

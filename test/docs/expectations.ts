@@ -1,4 +1,4 @@
-import type { Json } from '../client.ts';
+import type { Json } from '../support/client.ts';
 
 /** What a pasted block came to. */
 export interface Pasted {

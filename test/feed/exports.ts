@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { type Launched, startExport } from './child.ts';
-import { eventually, repeat } from './client.ts';
-import { openTestDb } from './database.ts';
-import { note } from './feed.ts';
-import { addNew } from './rows.ts';
-import { startTestSystem, testStores } from './system.ts';
+import { type Launched, startExport } from '../support/child.ts';
+import { eventually, repeat } from '../support/client.ts';
+import { openTestDb } from '../support/database.ts';
+import { note } from '../support/feed.ts';
+import { addNew } from '../support/rows.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
 
 interface Program {
   node: string;

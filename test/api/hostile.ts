@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { repeat } from './client.ts';
+import { repeat } from '../support/client.ts';
 
 /** A body with headers of its own; without any it is said to be JSON. */
 interface Hostile {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { type Client, claimOne, eventually, type Json } from './client.ts';
+import { type Client, claimOne, eventually, type Json } from '../support/client.ts';
+import { inMs } from '../support/times.ts';
 import type { Step } from './story.ts';
-import { inMs } from './times.ts';
 
 // The order in which the document's examples are called: what is read was made before.
 

@@ -1,4 +1,4 @@
-import { eventually } from '../client.ts';
+import { eventually } from '../support/client.ts';
 import type { Block, Document } from './documents.ts';
 import { faultsOf } from './expectations.ts';
 import { partsOf } from './not-run.ts';

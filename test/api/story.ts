@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Client, eventually, type Json, type Reply } from './client.ts';
+import { type Client, eventually, type Json, type Reply } from '../support/client.ts';
 
 const token = (end: string) => `lt_0mi8z5w2o${end.padEnd(22, 'Q7xTb2nVd9Lr4sKe1yHc0A')}`;
 

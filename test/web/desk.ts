@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
-import type { TestBrowser } from './browser.ts';
-import { type Client, repeat } from './client.ts';
-import { addMany, configure } from './tickets.ts';
+import type { TestBrowser } from '../support/browser.ts';
+import { type Client, repeat } from '../support/client.ts';
+import { addMany, configure } from '../support/tickets.ts';
 
 export const ticketHeading = (page: Page, id: string): Locator =>
   page.getByRole('heading', { name: `Ticket ${id}`, exact: true });

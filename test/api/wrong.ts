@@ -1,4 +1,4 @@
-import type { Field } from './calls.ts';
+import type { Field } from '../support/calls.ts';
 
 /** A value that only raw JSON text can say, or that would cost a large literal here. */
 export class Raw {

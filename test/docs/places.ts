@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
-import { lastingPort } from '../ports.ts';
-import { startTestSystem, type TestSystem } from '../system.ts';
+import { lastingPort } from '../support/ports.ts';
+import { startTestSystem, type TestSystem } from '../support/system.ts';
 import type { Document } from './documents.ts';
 import type { Place } from './shells.ts';
 
 const LEFT_OUT = new Set(['.git', '.docket', 'node_modules']);
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Ports that documents write: of servers that they have their reader start, 4000 is that of receivers of callbacks. */
 const READERS_PORTS = ['4000', '6399', '11301'];

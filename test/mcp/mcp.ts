@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client';
-import { atEndOfFile } from './endings.ts';
-import type { Http, Json } from './http.ts';
+import { atEndOfFile } from '../support/endings.ts';
+import type { Http, Json } from '../support/http.ts';
 
 /** The newest revision of MCP, in which each request says who calls and what they can do. */
 export const NEWEST = '2026-07-28';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { repeat } from './client.ts';
-import type { TestSystem } from './system.ts';
+import { repeat } from '../support/client.ts';
+import type { TestSystem } from '../support/system.ts';
 
 const FIELDS = [
   ...(['ready', 'held', 'delayed', 'settled', 'granted', 'lease_expired', 'votes', 'wasted', 'failed'] as const),

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Json } from './client.ts';
-import { listening } from './listening.ts';
+import type { Json } from '../support/client.ts';
+import { listening } from '../support/listening.ts';
 
 // The part of Elasticsearch that an export speaks to: indices, _bulk, _doc. Answers have the shapes of its
 // reference (index, bulk and get API of version 8), refusals those that clients report of real clusters.

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type pg from 'pg';
 import { expect } from 'vitest';
-import { startOutbox } from './child.ts';
-import { docket } from './cli.ts';
-import { eventually, type Json } from './client.ts';
-import { connected, emptyDatabase } from './database.ts';
-import { listening } from './listening.ts';
+import { startOutbox } from '../support/child.ts';
+import { docket } from '../support/cli.ts';
+import { eventually, type Json } from '../support/client.ts';
+import { connected, emptyDatabase } from '../support/database.ts';
+import { listening } from '../support/listening.ts';
 
 export interface Outbox {
   /** Of a database of the caller's. */
