@@ -13,7 +13,7 @@ const QUEUES_PER_SECOND = 2;
 const PACED_PER_SECOND = 20;
 const QUEUE = 'claims';
 const BESIDE_FRESH: Record<number, number> = { 1: 0.8, 16: 1.5, 64: 2.5 };
-const AT_ITS_BEST: Record<number, number> = { 1: 1, 16: 2, 64: 3.5 };
+const AT_ITS_BEST: Record<number, number> = { 1: 0.5, 16: 1.2, 64: 1.8 };
 
 type PgBoss = Awaited<ReturnType<typeof openPgBoss>>;
 interface Rates {
