@@ -59,8 +59,7 @@ const settling = (all: Settlement[]) => ({
 /** With decided tickets move the looks that were drawn for them. */
 function withLooks<T extends ShownTicket>(rows: T[]) {
   const ids = rows.flatMap(({ look }) => (look?.of ? [] : (look?.looks ?? []))).map(({ id }) => id);
-  if (ids.length === 0) return rows;
-  return async (db: Queryable) => [...rows, ...(await db.run('get_items', { kind: 'ticket', ids }))];
+  return ids.length === 0 ? rows : { rows, kind: 'ticket' as const, ids };
 }
 
 /** @param synced the caller also decides the others of their subjects; without it none of a queue that syncs is settled */

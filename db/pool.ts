@@ -47,8 +47,8 @@ interface Move<T> extends Receipt {
   moved?: (rows: T[]) => Moved;
 }
 
-/** The changes; or the items, which are read after the commit; or a function that reads the changes then. */
-type Moved = Change[] | { kind: Kind; ids: string[] } | ((db: Queryable) => Promise<Change[]>);
+/** The changes; or a function that reads them after the commit; or items that are read then while the caller goes on. */
+type Moved = Change[] | ((db: Queryable) => Promise<Change[]>) | { rows?: Change[]; kind: Kind; ids: string[] };
 
 export interface Receipt {
   /** The item whose workflow asked for the move, so that it is not published to that. */
@@ -120,11 +120,19 @@ export function openDb({ url, node, max = 20, onError = () => {}, onMove = () =>
   });
   for (const each of [pool, lists]) each.on('error', onError);
   const listeners: ((changes: Change[]) => void)[] = [];
+  const tell = (changes: Change[]) => {
+    if (changes.length > 0) for (const listener of listeners) listener(changes);
+  };
   const published = async (commits: Moved[]) => {
-    for (const moved of commits) {
-      const changes = await changesOf(db, moved);
-      if (changes.length > 0) for (const listener of listeners) listener(changes);
-    }
+    for (const moved of commits)
+      if (Array.isArray(moved)) tell(moved);
+      else if (typeof moved === 'function') tell(await moved(db));
+      else {
+        const { rows = [], ...others } = moved;
+        tell(rows);
+        // listeners hurry what is done anyway, so a read that fails loses nothing
+        if (others.ids.length > 0) void db.run('get_items', others).then(tell, onError);
+      }
   };
   const onLists = (name: string, given?: Params) => onceMore(() => run(lists, name, given));
   const transaction: Db['transaction'] = async (work, receipt) => {
@@ -155,12 +163,6 @@ export function openDb({ url, node, max = 20, onError = () => {}, onMove = () =>
     },
   };
   return db;
-}
-
-function changesOf(db: Queryable, moved: Moved): Change[] | Promise<Change[]> {
-  if (Array.isArray(moved)) return moved;
-  if (typeof moved === 'function') return moved(db);
-  return moved.ids.length > 0 ? db.run('get_items', moved) : [];
 }
 
 /** @returns the result of `work`, and its moves, which are committed and to be published */

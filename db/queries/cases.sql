@@ -1,8 +1,9 @@
 -- Cases: what volunteer jurors judge (S2). What changes them is in db/functions/cases.sql, votes.sql and courts.sql.
 
 -- name: add_cases :moves
--- One row per case of the JSON array :cases; ids that exist already are left out of the answer.
-with sent as (
+-- One row per case of the JSON array :cases; ids that exist already are left out of the answer. All are of one moment,
+-- so that they are handed out in the order in which they were sent.
+with moment as materialized (select clock_timestamp() as now), sent as (
   select distinct on (x.id) x.* from json_to_recordset(:cases::json) as x (
     no integer, id text, court text, parties jsonb, body json, hash text, callback jsonb,
     "deadlineSeconds" double precision, gold text, "votesLeft" integer, priority bigint, actor text, look jsonb)
@@ -26,7 +27,7 @@ with sent as (
     from sent x
     join queue q on q.kind = 'case' and q.name = x.court
     join court c on c.name = q.name
-   cross join (select clock_timestamp() as now) n
+   cross join moment n
    cross join lateral (
      select n.now, date_trunc('milliseconds', n.now) as created_at,
              case when x.gold is null then

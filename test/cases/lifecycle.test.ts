@@ -56,6 +56,13 @@ test.each(endings)('S2.6 whoever reads a case that is %s meanwhile is told at on
   expect(await oneCase(id)).toMatchObject({ state: reason, wasted: reason === 'decided' ? 1 : 0, holds: 0 });
 });
 
+test('S2.1 cases of a batch are in the order in which they were sent', async () => {
+  await openCourt('batch', {}, [], []);
+  const ids = numbered(1_000, 'batch-');
+  await api.cases.addCases('batch', ids);
+  expect((await walk(api, '/v1/cases?court=batch', 500, false)).map(({ id }) => id)).toEqual(ids.reverse());
+});
+
 test('S2.6 who decides a case is not told that he lost it', async () => {
   await openCourt('decider', { votesToWin: 1 }, ['decider'], ['decider-1', 'decider-2']);
   const stream = await openStream(api, 'juror=decider');
