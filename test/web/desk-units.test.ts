@@ -105,6 +105,17 @@ describe("a queue's form", () => {
     });
   });
 
+  test('a day and a moment are chosen, and go as the API has them', () => {
+    const [day, moment] = ['date', 'date-time'].map((format) => ({ type: 'string', format }));
+    const form = { type: 'object', properties: { day, moment } };
+    expect(kindsOf(form)).toEqual(['date', 'moment']);
+    const at = new Date(2026, 0, 5, 12, 30).toISOString();
+    expect(decision(form, { day: '2026-01-05', moment: '2026-01-05T12:30' })).toEqual({
+      day: '2026-01-05',
+      moment: at,
+    });
+  });
+
   test('of several, none may be chosen, and what was chosen may be taken back', () => {
     const of = (names: string[], minItems: number) => ({
       ...{ type: 'object', required: names },
