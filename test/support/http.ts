@@ -40,7 +40,11 @@ const call = (url: string, { body, method, headers, signal }: RequestInit) =>
       const received = Object.entries(answer.headersDistinct).flatMap(([name, all = []]) =>
         all.map((value): [string, string] => [name, value]),
       );
-      const done = (text: string) => resolve({ status: answer.statusCode ?? 0, headers: new Headers(received), text });
+      const done = (text: string) => {
+        // answered before all was sent: nobody listens to what becomes of the rest
+        if (!sent.writableFinished) sent.destroy();
+        resolve({ status: answer.statusCode ?? 0, headers: new Headers(received), text });
+      };
       text(answer).then(done, reject);
     });
     sent.on('error', reject);
