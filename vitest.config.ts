@@ -4,7 +4,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 const FULL = [
   'test/{clients,docs,examples,faults,generators,moves,replay,scaling,upgrade}/**/*.test.ts',
   'test/web/!(builders|charts|desk-units|serving).test.ts',
-  'test/beanstalkd/{clients,differential,edge-cases,fuzz}.test.ts',
+  'test/beanstalkd/{clients,differential,fuzz}.test.ts',
   'test/architecture/{kubernetes,systemd}.test.ts',
   ...[
     'api/openapi',
