@@ -63,7 +63,7 @@ async function work(servers: Client[], uid: string): Promise<string[]> {
       }
       done.push(task.id);
     } catch (error) {
-      if (!/fetch failed|terminated/.test(String(error))) throw error;
+      if (!/ECONN|EPIPE|socket hang up|aborted/.test(String(error))) throw error;
     }
   }
 }
