@@ -46,7 +46,7 @@ export async function create({ db }: Store, wanted: NewKey): Promise<{ row: KeyL
   return { row, key };
 }
 
-/** Makes a key without a text for somebody who has signed in at a provider, for as long as a session lasts. @returns its id */
+/** Makes a key without a text for a person who has signed in at a provider, valid for one session. @returns its id */
 export async function createForPerson(ctx: Context, { name, role, ...person }: Person): Promise<string> {
   const subject = role === 'reviewer' ? name : null;
   const made = { ...person, id: newKeyId(), name, role, subject, hash: randomBytes(32), seconds: SESSION_SECONDS };

@@ -41,7 +41,7 @@ export async function carryOut({ db }: Pick<Context, 'db'>, signal?: AbortSignal
   await db.run('forget_names');
 }
 
-/** What is kept elsewhere, and until when; null: as long as somebody keeps it. @param client without one Temporal is not asked */
+/** What is kept elsewhere, and until when; null: until it is deleted there. @param client without one Temporal is not asked */
 export async function remains(
   { db, config: { archive } }: { db: Context['db']; config: Pick<Config, 'archive'> },
   { finished_at, stands_for: standsFor }: ErasureRow,

@@ -69,6 +69,10 @@ export function builtDraft(field: BuiltField, value: unknown): Draft | null {
   }
 }
 
+/** Whether a value of JSON is an object. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** A list that was left out is empty. */
 const isNone = (value: unknown) => value === undefined || (Array.isArray(value) && value.length === 0);
 

@@ -101,11 +101,8 @@ function Built({ field, value, onChange, ...rest }: GroupProps<BuiltField>) {
   const { value: said, errors: wrong } = read([field], shown, t.wrong);
   const json = said[field.name];
   const draft = isDraft(value) ? value : null;
-  const other = draft
-    ? (JSON.stringify(json ?? undefined, null, 2) ?? '')
-    : wrong.length > 0
-      ? null
-      : builtDraft(field, json);
+  const built = draft || wrong.length > 0 ? null : builtDraft(field, json);
+  const asText = () => JSON.stringify(json ?? undefined, null, 2) ?? '';
   return (
     <div class={field.preview && 'form-preview'}>
       <div class="stack">
@@ -119,10 +116,15 @@ function Built({ field, value, onChange, ...rest }: GroupProps<BuiltField>) {
           />
         )}
         <p class="row">
-          <button type="button" class="quiet" disabled={other === null} onClick={() => onChange(other)}>
+          <button
+            type="button"
+            class="quiet"
+            disabled={!draft && !built}
+            onClick={() => onChange(draft ? asText() : built)}
+          >
             {draft ? t.toJson : t.toInputs}
           </button>
-          {other === null && <span class="hint">{t.onlyJson}</span>}
+          {!draft && !built && <span class="hint">{t.onlyJson}</span>}
         </p>
       </div>
       {wrong.length === 0 && field.preview?.(json)}

@@ -190,7 +190,7 @@ export const count = (name: string, said: Said, initial: number | null): NumberF
 /** A field that has to be given; its initial value is a proposal. */
 export const proposed = (field: NumberField): NumberField => ({ ...field, proposed: true, empty: 'required' });
 
-/** What somebody saves something under, and whether for everybody; left out: that is not theirs to choose. */
+/** The name under which something is saved, and whether it is shared; left out: the caller may not share. */
 export const savedAs = (name: string, shared?: Said): FieldSpec[] => [
   { kind: 'text', name: 'name', said: [name, ''], empty: 'required', most: 200 },
   ...(shared ? [{ kind: 'flag', name: 'shared', said: shared, initial: false } as const] : []),

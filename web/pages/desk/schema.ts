@@ -1,3 +1,4 @@
+import { isObject } from '../../components/form/draft.ts';
 import type { FieldSpec, Option } from '../../components/form/spec.ts';
 import { KEYS } from '../../components/tones.ts';
 import type { Texts } from '../../texts/en.ts';
@@ -139,8 +140,6 @@ function resolved(schema: unknown, root: object): Schema {
   return isObject(found) ? found : {};
 }
 
-const isObject = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const text = (value: unknown) => (typeof value === 'string' ? value : '');
 const count = (value: unknown) => (typeof value === 'number' ? value : undefined);
 

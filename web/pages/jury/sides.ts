@@ -1,3 +1,5 @@
+import { isObject } from '../../components/form/draft.ts';
+
 interface Side {
   name: string;
   value: unknown;
@@ -48,6 +50,3 @@ function without(body: Record<string, unknown>, names: readonly string[]): unkno
   const others = Object.entries(body).filter(([name]) => !names.includes(name));
   return others.length > 0 ? Object.fromEntries(others) : undefined;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-import { isSame } from '../../components/form/draft.ts';
+import { isObject, isSame } from '../../components/form/draft.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -128,6 +128,3 @@ function schemaAt(conditions: readonly Placed[]): Schema {
     ...(Object.keys(properties).length > 0 && { properties }),
   };
 }
-
-const isObject = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

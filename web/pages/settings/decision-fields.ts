@@ -1,4 +1,4 @@
-import { isSame } from '../../components/form/draft.ts';
+import { isObject, isSame } from '../../components/form/draft.ts';
 import { textOf, valueIn } from './conditions.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -93,6 +93,3 @@ export function formIn({ form, fields }: { form?: unknown; fields?: unknown }): 
 /** Names of what no input shows. */
 export const keptIn = (form: unknown): string[] =>
   Object.keys((form ?? {}) as Schema).filter((key) => !['type', 'properties', 'required'].includes(key));
-
-const isObject = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
