@@ -197,11 +197,14 @@ begin
   if exists (select from reviewer) then perform count_hand_outs(p_ids, p_persons); end if;
   return query update item i
      set state = 'held', lease_id = s.token, holder = s.person, slot = s.slot, granted_at = v_now,
-         expires_at = v_now + make_interval(secs => coalesce(i.lease_seconds, q.adaptive_seconds, q.lease_seconds)),
+         expires_at = v_now + make_interval(secs => coalesce(i.lease_seconds, (
+           select coalesce(q.adaptive_seconds, q.lease_seconds) from queue q
+            where q.kind = i.kind and q.name = i.queue))),
          attempts = i.attempts + 1, event_seq = i.event_seq + 1, last_event = 'claimed', last_actor = s.person,
          last_data = json_build_object('attempt', i.attempts + 1)
-    from unnest(p_ids, p_persons, p_tokens, p_slots) as s (id, person, token, slot), queue q
-   where i.kind = p_kind and i.id = s.id and q.kind = i.kind and q.name = i.queue
+    from unnest(p_ids, p_persons, p_tokens, p_slots) as s (id, person, token, slot)
+   -- said twice, for a planner that would rather read the whole of a small table once than some ids of it
+   where i.kind = p_kind and i.id = any (p_ids) and i.id = s.id
   returning i.*;
 end $$;
 

@@ -26,7 +26,8 @@ begin
     from unnest(p_ids, p_tokens, p_results, p_hashes, p_subjects, p_forms, p_seen, p_next)
            as s (id, token, result, hash, subject, form, seen, next),
          queue q
-   where i.kind = p_kind and i.id = s.id and q.kind = i.kind and q.name = i.queue
+   -- said twice, as in `grant_items`
+   where i.kind = p_kind and i.id = any (p_ids) and i.id = s.id and q.kind = i.kind and q.name = i.queue
      and may_settle(i, q, s.token, s.subject, s.result, s.form, s.seen, p_synced)
   returning i.*;
 end $$;
@@ -77,7 +78,7 @@ begin
       into v_numbers, v_persons, v_held
       from unnest(p_ids, p_tokens, p_results, p_subjects, p_forms, p_seen)
              with ordinality as s (id, token, result, subject, form, seen, n)
-      join item i on i.kind = p_kind and i.id = s.id and i.queue = v_queue
+      join item i on i.kind = p_kind and i.id = any (p_ids) and i.id = s.id and i.queue = v_queue
      where may_settle(i, q, s.token, s.subject, s.result, s.form, s.seen, false)
        and q.max_held > (
          select count(*) from item o

@@ -91,7 +91,7 @@ update item i
        updated_at = t.now
   from unnest(:ids::text[], :tokens::text[], :subjects::text[]) as s (id, token, subject),
        queue q, (select clock_timestamp() as now) t
- where i.kind = :kind and i.id = s.id and is_live(i, s.token, s.subject)
+ where i.kind = :kind and i.id = any (:ids) and i.id = s.id and is_live(i, s.token, s.subject)
    and q.kind = i.kind and q.name = i.queue
 returning i.*;
 

@@ -66,7 +66,7 @@ with batch as materialized (
   -- without the queue: before the first ANALYZE the planner would read a queue's whole index per row
   select i.kind, i.id, i.queue, i.priority, i.front, i.created_at, i.first_available_at,
          i.deadline_at, i.own_deadline, i.overdue_at, i.ruled, i.rules_due_at, i.body, i.category, i.own_category
-    from batch b join item i on i.kind = :kind and i.id = b.id and i.ended_at is null
+    from item i where i.kind = :kind and i.id = any (array(select id from batch)) and i.ended_at is null
    order by i.id for update of i
 ), recomputed as materialized (
   select i.kind, i.id, d.deadline_at, q.rules <> '[]' or i.ruled is not null or i.rules_due_at is not null as ruled,
@@ -88,7 +88,7 @@ with batch as materialized (
                              is distinct from (i.deadline_at, i.escalates_at, i.overdue_at)
                         then nextval('item_version') else i.version end
     from recomputed r
-   where i.kind = r.kind and i.id = r.id
+   where i.kind = r.kind and i.id = any (array(select id from batch)) and i.id = r.id
      and (i.rank, i.deadline_at, i.escalates_at, i.overdue_at, i.escalated_seconds, i.category)
          is distinct from (r.rank, r.deadline_at, r.escalates_at, r.overdue_at, -1, r.category)
   returning i.kind, i.id, i.version, i.wake_at

@@ -65,6 +65,7 @@ select * from item
 -- One batch of a queue's open tickets in the order of creation from (:afterCreatedAt, :afterSeq), with how long each
 -- has waited.
 select i.*, extract(epoch from clock_timestamp() - first_available_at)::double precision as "waited!"
-  from open_items('ticket', :queue, :afterCreatedAt, :afterSeq, :limit) o
-  join item i on i.kind = 'ticket' and i.id = o.id
+  from item i
+ where i.kind = 'ticket'
+   and i.id = any (array(select id from open_items('ticket', :queue, :afterCreatedAt, :afterSeq, :limit)))
  order by i.created_at, i.seq;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type ItemFilter, listItems, listTickets, settleNext, type Walked } from '../../db/items.ts';
+import { closeItems, type ItemFilter, listItems, listTickets, settleNext, type Walked } from '../../db/items.ts';
 import type { ParamsOf } from '../../db/pool.ts';
 import { repeat } from '../support/client.ts';
 import { openTestDb } from '../support/database.ts';
@@ -246,6 +246,30 @@ describe.each(['stale', 'fresh'])('with %s statistics', (statistics) => {
     const before = { time: last.created_at.toISOString(), seq: last.seq };
     expectFew(await nodesOf(() => listItems(db.lists, 'ticket', { ...filter, before }, 51), db.lists.pool), LISTED);
   });
+});
+
+test('S0.3 in a database that was never analyzed, plans made for a few tickets read a few of many', async () => {
+  const fresh = openTestDb((await testStores()).databaseUrl);
+  const run = (text: string) => fresh.pool.query(text);
+  const nodes = plansOf(fresh);
+  const handOut = async (n: number) => {
+    const [persons, tokens] = [[`p-${n}`], [`t-${n}`]];
+    const queue = { kind: 'ticket', queue: 'q', persons, tokens, count: 1, skills: [], resume: true };
+    const [ticket, next] = [(await fresh.move('claim', queue))[0], { ...DECISION, next: `next-${n}` }];
+    await fresh.move('renew_items', { kind: 'ticket', ids: [ticket?.id ?? ''], tokens, subjects: [null] });
+    const [, second] = await settleNext(fresh, 'ticket', [{ ...next, id: ticket?.id ?? '', token: `t-${n}` }], []);
+    const items = [{ id: second?.id ?? '' }];
+    const closing = { state: 'invalidated', items, reason: 'r', actor: 'a' } as const;
+    expect(await closeItems(fresh, 'ticket', closing)).toHaveLength(1);
+  };
+  await run(`insert into queue (kind, name) values ('ticket', 'q')`);
+  await run(`alter table item set (autovacuum_enabled = off)`);
+  await loader(run)('few', 'q', 20);
+  await explainAll(fresh);
+  for (let n = 0; n < 3; n++) await handOut(n);
+  await loader(run)('many', 'q', 2_000);
+  await loader(run)('held', 'other', 2_000, { state: 'delayed', wake: `now() + interval '1 day'` });
+  expectFewRead(await nodes(() => handOut(10)), ['item'], 50);
 });
 
 test('S0.8 all text has one collation, so that no function leaves an index for the collation of its caller', async () => {
