@@ -183,19 +183,40 @@ begin
   end if;
 end $$;
 
--- The queue of a user's tasks is counted under what stands for them. Meanwhile nothing is added up (compact_tally).
+-- The queue of a user's tasks is counted under what stands for them. Meanwhile nothing is added up or
+-- sampled (compact_tally, sample_queues).
 create or replace function rename_user_queue(p_from text, p_to text) returns void language plpgsql as $$
 declare
   v_kinds text[] := '{task,rotation,counted/task,counted/rotation}';
 begin
   perform pg_advisory_xact_lock(7236001);
+  perform pg_advisory_xact_lock(7236004);
   update tally_line set queue = p_to where kind = any (v_kinds) and queue = p_from;
   insert into tally_sum as t select kind, p_to, what, n from tally_sum where kind = any (v_kinds) and queue = p_from
   on conflict (kind, queue, what) do update set n = t.n + excluded.n;
   delete from tally_sum where kind = any (v_kinds) and queue = p_from;
-  update sample set queue = p_to where kind = any (v_kinds) and queue = p_from;
-  update sample_due set queue = p_to where kind = any (v_kinds) and queue = p_from;
-  update queue set name = p_to where kind = any (v_kinds) and name = p_from;
+  insert into sample_due (kind, queue) select kind, p_to from sample_due where kind = any (v_kinds) and queue = p_from
+  on conflict do nothing;
+  delete from sample_due where kind = any (v_kinds) and queue = p_from;
+  update sample s set queue = p_to where kind = any (v_kinds) and queue = p_from
+     and not exists (select from sample t where t.kind = s.kind and t.queue = p_to);
+  -- sampled under both names since an earlier pass: the newest are added up, as those of all queues together count both
+  insert into sample
+  select r.*
+    from (select kind, jsonb_object_agg(key, n) as counts
+            from (select l.kind, e.key, sum(e.value::bigint) as n
+                    from (select distinct on (kind, queue)
+                                 kind, to_jsonb(s) - '{kind,queue,at,oldest}'::text[] as counts
+                            from sample s where kind = any (v_kinds) and queue in (p_from, p_to)
+                           order by kind, queue, at desc) l
+                   cross join jsonb_each_text(l.counts) e group by l.kind, e.key) each group by kind) both_names
+   cross join jsonb_populate_record(null::sample, counts || jsonb_build_object(
+                                                    'kind', kind, 'queue', p_to, 'at', clock_timestamp())) r
+   where exists (select from sample s where s.kind = both_names.kind and s.queue = p_from);
+  delete from sample where kind = any (v_kinds) and queue = p_from;
+  update queue q set name = p_to where kind = any (v_kinds) and name = p_from
+     and not exists (select from queue t where t.kind = q.kind and t.name = p_to);
+  delete from queue where kind = any (v_kinds) and name = p_from;
 end $$;
 
 -- Forgets the hashes of names that exclude from nothing any more.

@@ -214,9 +214,9 @@ update item
 returning *;
 
 -- name: item_notes
--- What people have left on an item, oldest first; :actor? and :text?: one of them.
+-- What people have left on an item, oldest first, unless it is erased; :actor? and :text?: one of them.
 select seq, actor, at, data ->> 'text' as "text!" from event
- where kind = :kind and item_id = :id and type = 'noted' and seq > :after::bigint
+ where kind = :kind and item_id = :id and type = 'noted' and seq > :after::bigint and data is not null
    and (:actor?::text is null or actor = :actor) and (:text?::text is null or data ->> 'text' = :text)
  order by seq limit :limit;
 

@@ -67,6 +67,7 @@ test('S0.10 of a decided ticket nothing is left but a skeleton, its undelivered 
   expect(events.at(-1)).toMatchObject({ type: 'erased', actor: 'anonymous', data: { reason: 'asked for' } });
   expect(events.slice(0, -1).every(({ data }) => data === null)).toBe(true);
   expect(events.map(({ type }) => type)).toContain('noted');
+  expect((await api.get('/v1/tickets/t-1/notes')).body).toEqual({ items: [], nextCursor: null });
   const [delivery] = await tickets.deliveries('t-1');
   expect(delivery).toMatchObject({ state: 'failed', error: 'erased', url: `${new URL(callback.url).origin}/` });
   const sent = received.length;

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { eventually, insist, type Json, numbered } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
@@ -130,6 +131,38 @@ test('S2.1 S4.3 a juror with an invitation, a user with a dispatch and a queue o
   expect(await cases.oneCase('called-1')).toMatchObject({ holds: 0 });
   expect((await tasks.next('mate')).task).toMatchObject({ id: 'shared' });
   await ended(key);
+});
+
+/** The counts of all queues of tasks together, and the sum of each, as of a minute that passes now. */
+async function taskCounts(): Promise<unknown[]> {
+  await running.runtime.db.run('compact_tally');
+  await sql(`update sample_state set sampled_at = '-infinity'`);
+  await running.runtime.db.lists.run('sample_queues', { limit: 2_000 });
+  return sql(`select sum(delayed + ready + held + settled)::integer as n from (
+    select distinct on (queue) * from sample where kind = 'task' order by queue, at desc) newest group by queue = ''`);
+}
+
+test('S0.10 S4.8 a user whose tasks are counted while they are erased: it ends, and the figures of all are right', async () => {
+  const name = 'QqCountedQq';
+  const add = (id: string) => tasks.addTask({ id, executor: `uid_${name}`, templateId: 'counted' });
+  await tasks.addTemplate('counted');
+  await add('counted-1');
+  const other = new pg.Client({ connectionString: system.databaseUrl });
+  await other.connect();
+  await other.query('begin');
+  await other.query('select from item where queue = $1 for update', [`uid_${name}`]);
+  const { id } = insist(await api.post('/v1/erasures', { person: name, reason: 'r' }), 'erasure', 202);
+  await eventually(
+    async () => (await sql('select from erasure where id = $1 and passes > 3', [id])).length === 1,
+    40_000,
+  );
+  await add('counted-2');
+  await taskCounts();
+  await other.end();
+  await eventually(async () => (await api.get(`/v1/erasures/${id}`)).body.state === 'done', 40_000);
+  expect(await tablesWith(system, name)).toEqual({});
+  const [each, all] = await taskCounts();
+  expect(all).toEqual(each);
 });
 
 test('S0.10 fifty at once are one erasure, and the request drops the name', async () => {
