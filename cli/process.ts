@@ -11,7 +11,7 @@ import type { ListenAddress } from '../runtime/failures.ts';
 import type { Log } from '../runtime/log.ts';
 import { installRuntime, sdkMetrics } from '../worker/sdk.ts';
 import { createLog, type Role, type Stores, startCore } from './core.ts';
-import { freePort } from './servers/ports.ts';
+import { freePort, listenAddresses } from './servers/ports.ts';
 import { findSite } from './servers/site.ts';
 
 export type RunningProcess = Awaited<ReturnType<typeof startProcess>>;
@@ -67,18 +67,6 @@ async function openConsole(console: Console, { cacheDir }: Config, log: Log, clo
     console.fail();
     log.error({ err: (error as Error).message }, 'the console is not there');
   }
-}
-
-/** The addresses of an API process, with the settings that choose them; undefined where a protocol is switched off. */
-export function listenAddresses(config: Config) {
-  const at = (name: string, host: string, port: number | undefined): ListenAddress | undefined =>
-    port === undefined ? undefined : { host, port, settings: { host: `${name}_HOST`, port: `${name}_PORT` } };
-  return {
-    http: { host: config.host, port: config.port, settings: { host: 'HOST', port: 'PORT' } },
-    beanstalkd: at('BEANSTALKD', config.beanstalkdHost, config.beanstalkdPort),
-    delayQueue: at('DELAY_QUEUE', config.delayQueueHost, config.delayQueuePort),
-    metrics: at('METRICS', config.metricsHost, config.metricsPort),
-  };
 }
 
 /** Binds all ports before anything else is started, so that a taken one is reported at once. */

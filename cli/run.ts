@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../runtime/config.ts';
 import { needDatabaseUrl } from './database.ts';
-import { type RunningProcess, startProcess } from './process.ts';
+import type { RunningProcess } from './process.ts';
 import { npmEnded } from './servers/children.ts';
 import { startSystem } from './start.ts';
 
@@ -62,6 +62,7 @@ async function startPart(role: 'api' | 'worker', config: Config): Promise<Runnin
     temporalAddress: config.temporalAddress,
     temporalUiUrl: config.temporalUiUrl ?? null,
   };
+  const { startProcess } = await import('./process.ts');
   const running = await startProcess(role, config, stores);
   const { url, beanstalkd, delayQueue, metrics } = running;
   const others = Object.entries({ beanstalkd, 'delay-queue': delayQueue, metrics });

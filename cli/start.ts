@@ -3,9 +3,8 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../runtime/config.ts';
 import { migrate, SchemaAheadError } from '../runtime/database.ts';
 import { databaseFailure, needFolder } from '../runtime/failures.ts';
-import { listenAddresses, startProcess } from './process.ts';
 import { commandLine, isAlive } from './servers/children.ts';
-import { lastingPort, needFree } from './servers/ports.ts';
+import { lastingPort, listenAddresses, needFree } from './servers/ports.ts';
 import { startPostgres } from './servers/postgres.ts';
 import { reachableData, serverUser } from './servers/server-user.ts';
 import { keepRunning, type Part } from './servers/supervisor.ts';
@@ -27,7 +26,10 @@ export async function startSystem(config: Config, say: (line: string) => void, s
   };
   try {
     await needPorts(config);
-    const { postgres, temporal } = await startServers(config, say, started, signal);
+    const servers = startServers(config, say, started, signal);
+    // its code is loaded while the servers start
+    const process = import('./process.ts');
+    const { postgres, temporal } = await servers;
     const databaseUrl = config.databaseUrl ?? postgres?.url ?? '';
     const temporalUiUrl = config.temporalUiUrl ?? temporal?.uiUrl ?? null;
     const temporalAddress = config.temporalAddress ?? temporal?.address ?? '';
@@ -42,6 +44,7 @@ export async function startSystem(config: Config, say: (line: string) => void, s
     // its own Temporal has no callers but those of this machine
     const nexusQueues = temporal?.nexus && config.nexusQueues.length === 0 ? ['*'] : config.nexusQueues;
     if (temporal?.nexus === false) say('Temporal: this version has no Nexus, so no workflow can call Docket by it');
+    const { startProcess } = await process;
     const running = await startProcess(
       'all',
       { ...config, nexusQueues },

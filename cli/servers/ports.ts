@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import type { Config } from '../../runtime/config.ts';
 import { type ListenAddress, listenFailure, throwing } from '../../runtime/failures.ts';
 
 const HOST = '127.0.0.1';
@@ -41,4 +42,16 @@ export async function lastingPort(): Promise<number> {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));
     if (await isFree(port)) return port;
   }
+}
+
+/** The addresses of an API process, with the settings that choose them; undefined where a protocol is switched off. */
+export function listenAddresses(config: Config) {
+  const at = (name: string, host: string, port: number | undefined): ListenAddress | undefined =>
+    port === undefined ? undefined : { host, port, settings: { host: `${name}_HOST`, port: `${name}_PORT` } };
+  return {
+    http: { host: config.host, port: config.port, settings: { host: 'HOST', port: 'PORT' } },
+    beanstalkd: at('BEANSTALKD', config.beanstalkdHost, config.beanstalkdPort),
+    delayQueue: at('DELAY_QUEUE', config.delayQueueHost, config.delayQueuePort),
+    metrics: at('METRICS', config.metricsHost, config.metricsPort),
+  };
 }

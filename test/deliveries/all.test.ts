@@ -12,7 +12,7 @@ import { addTask, addTemplate, completed, handed } from '../support/tasks.ts';
 import { add, configure, decided } from '../support/tickets.ts';
 
 const { api, sql } = await startTestSystem();
-const COUNT = byNight(1_000_000, 400_000);
+const COUNT = byNight(1_000_000, 100_000);
 const list = async (query: string): Promise<Json[]> => (await api.get(`/v1/deliveries?${query}`)).body.items;
 const metric = async (name: string, labels: Record<string, string> = {}) =>
   metricOf(linesOf((await api.get('/metrics')).body), `docket_${name}`, labels) ?? 0;

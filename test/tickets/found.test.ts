@@ -11,7 +11,7 @@ const { add, configure, decide, operate } = api.tickets;
 
 type Filter = Record<string, string>;
 
-const MANY = 50_000;
+const MANY = byNight(50_000, 20_000);
 const QUEUES = ['f-0', 'f-1', 'f-2'];
 const PEOPLE = ['anna', 'ben', '陈 明'];
 const CATEGORIES = ['spam', 'abuse'];
@@ -260,7 +260,7 @@ test('S4.9 macros: answers of a queue that one keeps, and those that supervisors
     expect((await anna.put(own, { defaults: wrong })).status).toBe(422);
 });
 
-test('S4.9 a page ends after so many that do not fit; 50,000 rows stream page by page, no faster than they are read', async () => {
+test('S4.9 a page ends after so many that do not fit; many rows stream page by page, no faster than they are read', async () => {
   await configure('large', {});
   await sql('alter table item disable trigger user');
   await loader(sql)('large', 'large', MANY, { state: 'settled' });
@@ -270,7 +270,7 @@ test('S4.9 a page ends after so many that do not fit; 50,000 rows stream page by
   await sql('alter table item enable trigger user');
   await sql('analyze item');
   const rare = await walk(api, '/v1/tickets?queue=large&verdict=rare', 50, false);
-  expect(rare.map(({ decision }) => decision)).toEqual(repeat(5, () => 'rare'));
+  expect(rare.map(({ decision }) => decision)).toEqual(repeat(Math.floor(MANY / 9_999), () => 'rare'));
   const { items, nextCursor } = (await api.get('/v1/tickets?queue=large&verdict=never')).body;
   expect([items, typeof nextCursor]).toEqual([[], 'string']);
   expect(await walk(api, '/v1/tickets?queue=large&verdict=never', 50, false)).toEqual([]);

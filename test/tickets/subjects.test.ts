@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Json, numbered, repeat } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -143,16 +144,19 @@ test('S0.7 of fifty who decide tickets of one subject at once one decides all, a
   expect(await stats('sync-50')).toMatchObject({ decided: 60, waiting: 0, held: 0 });
 });
 
-test('S0.4 from the answer on every call takes ten thousand tickets of one subject as decided', async () => {
+test('S0.4 from the answer on every call takes thousands of tickets of one subject as decided', async () => {
   await configure('sync-10k', { sync: 'subject' });
-  const flood = repeat(10_000, (n) => ({ id: `s10k-${n}`, subject: 'flood' }));
-  await addMany('sync-10k', flood);
+  const many = byNight(10_000, 2_500);
+  await addMany(
+    'sync-10k',
+    repeat(many, (n) => ({ id: `s10k-${n}`, subject: 'flood' })),
+  );
   await add('sync-10k', { id: 's10k-after', subject: 'calm', priority: -5 });
   const held = await claimOne('sync-10k', 'anna');
   const { body } = await decide(held, 'remove', { next: true });
-  expect([body.synced, body.next.id]).toEqual([9_999, 's10k-after']);
-  expect(await stats('sync-10k')).toMatchObject({ decided: 10_000, waiting: 0 });
-  expect(await ticket('s10k-9999')).toMatchObject({ state: 'decided', syncedWith: held.id });
+  expect([body.synced, body.next.id]).toEqual([many - 1, 's10k-after']);
+  expect(await stats('sync-10k')).toMatchObject({ decided: many, waiting: 0 });
+  expect(await ticket(`s10k-${many - 1}`)).toMatchObject({ state: 'decided', syncedWith: held.id });
   expect((await claim('sync-10k', 'ben')).tickets).toEqual([]);
   expect((await decide(held, 'remove', { next: true })).body).toEqual(body);
 });
