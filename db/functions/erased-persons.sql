@@ -51,7 +51,8 @@ begin
       select name_hash(coalesce(nullif(person, e.person), e.stands_for)) from reviewer where name = e.person))
     on conflict do nothing;
     update reviewer set person = e.stands_for where person = e.person;
-    return query select * from end_held_by(e.person, e.actor);
+    -- also what was handed to them while the last pass went on, and has been renamed since
+    return query select i.* from unnest(array[e.person, e.stands_for]) as name cross join end_held_by(name, e.actor) i;
     perform remove_person(e.person);
     update erasure set place = 1, block = 0, passes = passes + 1, again = false where id = e.id;
     return;

@@ -133,6 +133,21 @@ test('S2.1 S4.3 a juror with an invitation, a user with a dispatch and a queue o
   await ended(key);
 });
 
+/** Erases a person, who does something in the middle of it: an item of a queue is locked until then. */
+async function meanwhile(person: string, queue: string, act: () => Promise<unknown>): Promise<void> {
+  const other = new pg.Client({ connectionString: system.databaseUrl });
+  await other.connect();
+  await other.query('begin');
+  await other.query('select from item where queue = $1 for update', [queue]);
+  const { id } = insist(await api.post('/v1/erasures', { person, reason: 'r' }), 'erasure', 202);
+  const waits = 'select from erasure where id = $1 and passes > 3';
+  await eventually(async () => (await sql(waits, [id])).length === 1, 40_000);
+  await act();
+  await other.end();
+  await eventually(async () => (await api.get(`/v1/erasures/${id}`)).body.state === 'done', 40_000);
+  expect(await tablesWith(system, person)).toEqual({});
+}
+
 /** The counts of all queues of tasks together, and the sum of each, as of a minute that passes now. */
 async function taskCounts(): Promise<unknown[]> {
   await running.runtime.db.run('compact_tally');
@@ -147,22 +162,29 @@ test('S0.10 S4.8 a user whose tasks are counted while they are erased: it ends, 
   const add = (id: string) => tasks.addTask({ id, executor: `uid_${name}`, templateId: 'counted' });
   await tasks.addTemplate('counted');
   await add('counted-1');
-  const other = new pg.Client({ connectionString: system.databaseUrl });
-  await other.connect();
-  await other.query('begin');
-  await other.query('select from item where queue = $1 for update', [`uid_${name}`]);
-  const { id } = insist(await api.post('/v1/erasures', { person: name, reason: 'r' }), 'erasure', 202);
-  await eventually(
-    async () => (await sql('select from erasure where id = $1 and passes > 3', [id])).length === 1,
-    40_000,
-  );
-  await add('counted-2');
-  await taskCounts();
-  await other.end();
-  await eventually(async () => (await api.get(`/v1/erasures/${id}`)).body.state === 'done', 40_000);
-  expect(await tablesWith(system, name)).toEqual({});
+  await meanwhile(name, `uid_${name}`, async () => {
+    await add('counted-2');
+    await taskCounts();
+  });
   const [each, all] = await taskCounts();
   expect(all).toEqual(each);
+});
+
+test('S4.3 S2.3 what a person is handed in the middle of their erasure ends, too', async () => {
+  const name = 'QqBusyQq';
+  await tasks.addTemplate('busy');
+  await tasks.putGroup('busy', [name, 'colleague']);
+  await tasks.addTask({ id: 'busy', executor: 'gid_busy', templateId: 'busy' });
+  await cases.openCourt('busy', { votesToWin: 1, leaseSeconds: 600 }, [name], ['busy']);
+  await tickets.add('locked', { id: 'busy', exclude: [name] });
+  await meanwhile(name, 'locked', async () => {
+    await tasks.putGroup('busy', [name, 'colleague']);
+    await tasks.handed(name);
+    await cases.jurors('busy', [name]);
+    await cases.claimed('busy', name);
+  });
+  expect((await tasks.next('colleague')).task).toMatchObject({ id: 'busy' });
+  expect(await cases.oneCase('busy')).toMatchObject({ holds: 0 });
 });
 
 test('S0.10 fifty at once are one erasure, and the request drops the name', async () => {
