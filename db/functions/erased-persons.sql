@@ -44,6 +44,14 @@ declare
   v_changed integer := 0;
   v_size bigint;
 begin
+  select * into c from erased_columns() where place = e.place;
+  -- what they are handed meanwhile ends, too, whether it has been renamed or will be
+  if e.place = 0 or c.relation in ('item', 'lease') then
+    return query select * from end_held_by(e.person, e.actor);
+  end if;
+  if coalesce(c.relation, 'item') in ('item', 'lease') then
+    return query select * from end_held_by(e.stands_for, e.actor);
+  end if;
   if e.place = 0 then
     -- other names of the person stay excluded
     insert into erased_name (stands_for, hash, person_hash)
@@ -51,14 +59,11 @@ begin
       select name_hash(coalesce(nullif(person, e.person), e.stands_for)) from reviewer where name = e.person))
     on conflict do nothing;
     update reviewer set person = e.stands_for where person = e.person;
-    -- also what was handed to them while the last pass went on, and has been renamed since
-    return query select i.* from unnest(array[e.person, e.stands_for]) as name cross join end_held_by(name, e.actor) i;
     perform remove_person(e.person);
     update erasure set place = 1, block = 0, passes = passes + 1, again = false where id = e.id;
     return;
   end if;
-  select * into c from erased_columns() where place = e.place;
-  if found then
+  if c.relation is not null then
     v_size := pg_relation_size(c.relation::regclass) / current_setting('block_size')::bigint;
     v_changed := replace_name(e.person, e.stands_for, c.relation, c.columns, e.block, e.block + 256,
                               case when e.passes > 3 then '' else 'skip locked' end);

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { eventually, insist, type Json, numbered } from '../support/client.ts';
+import { eventually, insist, type Json, numbered, repeat } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
 import { erased, tablesWith } from '../support/erasures.ts';
 import { createKey } from '../support/keys.ts';
@@ -185,6 +185,27 @@ test('S4.3 S2.3 what a person is handed in the middle of their erasure ends, too
   });
   expect((await tasks.next('colleague')).task).toMatchObject({ id: 'busy' });
   expect(await cases.oneCase('busy')).toMatchObject({ holds: 0 });
+});
+
+test('S0.6 a reviewer who goes on claiming all the time keeps no lease, and the erasure ends', async () => {
+  const name = 'QqRestlessQq';
+  await tickets.configure('restless', { maxHeld: 20 });
+  await tickets.addMany('restless', numbered(100, 'restless-'));
+  let over = false;
+  const claiming = repeat(4, async () => {
+    while (!over) {
+      const { tickets: got } = await tickets.claim('restless', name, { count: 20 });
+      const [some] = got.filter(() => Math.random() < 0.2);
+      if (some) await tickets.withToken(some, 'release');
+    }
+  });
+  const { id } = insist(await api.post('/v1/erasures', { person: name, reason: 'r' }), 'erasure', 202);
+  await eventually(async () => (await api.get(`/v1/erasures/${id}`)).body.state === 'done', 40_000).finally(() => {
+    over = true;
+  });
+  await Promise.all(claiming);
+  const { items } = (await api.get('/v1/tickets?queue=restless&state=held&limit=500')).body;
+  expect(items.filter(({ lease }: Json) => lease.reviewer !== name)).toEqual([]);
 });
 
 test('S0.10 fifty at once are one erasure, and the request drops the name', async () => {
