@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
-import type { Item } from '../contract/items.ts';
 import type { Kind } from '../contract/snapshot.ts';
 import { checkEntry, invalid, Problem } from '../services/shared/service.ts';
+import { tried } from '../services/shared/sets.ts';
 import { idFromKey } from '../services/shared/tokens.ts';
 import type { Caller } from './auth.ts';
 import { checkValues } from './body.ts';
@@ -34,24 +34,39 @@ export function checkedEntry<S extends z.ZodType>(schema: S, name: string, sent:
   return parsed.data;
 }
 
-/** Adds one entry of a batch. A rejected one is a result, so that it does not affect the others. */
-export async function entryOfBatch<S extends z.ZodType>(
-  schema: S,
-  name: string,
-  sent: unknown,
-  add: (entry: z.output<S>) => Promise<{ item: Pick<Item, 'id'>; created: boolean }>,
-) {
-  try {
-    const { item, created } = await add(checkedEntry(schema, name, sent));
-    return { id: item.id, httpStatus: created ? 201 : 200 };
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { id: idOf(sent), httpStatus: error.status, code: error.code, detail: error.message };
-  }
+/**
+ * Adds the entries of a batch as a set. A rejected one is an outcome, so that it does not affect the others.
+ * @param check what a call of an entry's own would check
+ * @returns what came of each, with its id as it was sent
+ */
+export async function addBatch<Entry, T>(
+  sent: unknown[],
+  check: (sent: unknown) => Entry,
+  add: (entries: Entry[]) => Promise<(T | Error)[]>,
+): Promise<{ outcome: T | Problem; id: string | null }[]> {
+  const checked = sent.map((each) => tried(() => check(each)));
+  const outcomes = (await add(checked.filter((entry) => !(entry instanceof Error)) as Entry[])).values();
+  return checked.map((entry, n) => {
+    const outcome = entry instanceof Error ? entry : (outcomes.next().value as T | Error);
+    if (outcome instanceof Error && !(outcome instanceof Problem)) throw outcome;
+    return { outcome, id: idOf(sent[n]) };
+  });
 }
 
+/** The result of a ticket or case of a batch. */
+export const batchResult = ({
+  outcome,
+  id,
+}: {
+  outcome: { item: { id: string }; created: boolean } | Problem;
+  id: string | null;
+}) =>
+  outcome instanceof Problem
+    ? { id, httpStatus: outcome.status, code: outcome.code, detail: outcome.message }
+    : { id: outcome.item.id, httpStatus: outcome.created ? 201 : 200 };
+
 /** The id of a batch's entry as it was sent; null: it is missing or no string. */
-export function idOf(sent: unknown): string | null {
+function idOf(sent: unknown): string | null {
   const id = (sent as { id?: unknown } | null)?.id;
   return typeof id === 'string' ? id : null;
 }

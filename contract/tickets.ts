@@ -13,6 +13,9 @@ const Names = z.array(AnyName).max(1000);
 const For = Name.nullable();
 const ForSeconds = common.Seconds.nullable();
 
+/** Clocks may differ by a minute. */
+const Past = common.Time.refine((time) => Date.parse(time) <= Date.now() + 60_000, 'must be in the past');
+
 const Lease = common.answer('Lease', {
   ...common.texts('reviewer', 'grantedAt', 'expiresAt'),
   token: z.string().nullable().openapi({ description: 'Only for its holder, in the answer to a claim; else null' }),
@@ -66,7 +69,7 @@ export const NewTicket = z
     forSeconds: ForSeconds.optional().describe('From availableAt; left out: for ever'),
     delaySeconds: common.Seconds.default(0),
     deadlineSeconds: common.Seconds.optional(),
-    createdAt: common.Time.optional().describe('In the past: moved here from elsewhere'),
+    createdAt: Past.optional().describe('In the past: moved here from elsewhere'),
     callback: z.union([common.Callback, ReviewTarget]).optional(),
   })
   .refine((t) => t.for != null || t.forSeconds == null, { message: 'belongs to for', path: ['forSeconds'] })

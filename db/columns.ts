@@ -87,6 +87,7 @@ export interface Columns {
   'task_template.params': TemplateParams;
 
   'assist_modes.mode': Assist['mode'];
+  'add_items.*': Change & Pick<Item, 'kind' | 'settled_token' | 'rules_due_at' | 'ended_at' | 'run'>;
   'add_task.outcome': 'created' | 'exists' | 'limit' | 'no_template' | 'too_many';
   'apply_review.*': { resolved: number; more: boolean; version: number };
   'callback_outcomes.first_outcome': Outcome;

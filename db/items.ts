@@ -11,12 +11,12 @@ export interface NewItem {
   priority: number;
   body: unknown;
   hash: string;
-  requires: string[];
-  exclude: string[];
-  callback: Item['callback'];
+  requires?: string[];
+  exclude?: string[];
+  callback?: Item['callback'];
   delaySeconds: number;
-  deadlineSeconds: number | null;
-  createdAt: string | null;
+  deadlineSeconds?: number | null;
+  createdAt?: string | null;
   /** A lease time of its own; left out: the queue's. */
   leaseSeconds?: number;
   /** Tickets: what it is about. */
@@ -29,12 +29,9 @@ export interface NewItem {
   bodyBytes?: number;
 }
 
-export const addItems = (db: Mover, kind: Kind, items: NewItem[]) =>
-  db.move('add_items', {
-    kind,
-    items: items.map((item, no) => ({ no, ...item })),
-    keyed: items.some(({ key }) => key !== undefined),
-  });
+/** Adds items, in their order. @param how `add_shown`: answers whole rows */
+export const addItems = (db: Mover, kind: Kind, items: NewItem[], how: 'add_items' | 'add_shown' = 'add_items') =>
+  db.move<'add_items' | 'add_shown'>(how, { kind, items, keyed: items.some(({ key }) => key !== undefined) });
 
 export interface Settlement {
   id: string;

@@ -55,9 +55,9 @@ const OPERATIONS = {
     kind: 'case',
     input: CaseInput,
     place: ({ court }) => court,
-    async add(ctx, { court, id, onCancel: _, ...sent }, { actor }) {
+    async add(ctx, { court, onCancel: _, ...sent }, { actor }) {
       checkCallback(ctx, 'callback', sent.callback);
-      return (await cases.add(ctx, await courts.get(ctx, court), sent, id, actor)).item;
+      return (await cases.add(ctx, await courts.get(ctx, court), sent, actor)).item;
     },
   }),
   job: operation({
@@ -67,8 +67,7 @@ const OPERATIONS = {
     async add(ctx, { onCancel: _, ...job }, { actor, requestId }) {
       const met = await jobs.meet(ctx, job);
       if (met) return met;
-      const { item, run } = await jobs.add(ctx, { ...job, key: `nexus ${requestId}` }, actor);
-      return { ...item, run };
+      return (await jobs.add(ctx, { ...job, key: `nexus ${requestId}` }, actor)).item;
     },
   }),
 };

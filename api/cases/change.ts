@@ -6,9 +6,8 @@ import * as cases from '../../services/cases/cases.ts';
 import * as courts from '../../services/cases/courts.ts';
 import { checkCallback } from '../../services/shared/checks.ts';
 import { newId } from '../../services/shared/tokens.ts';
-import { entryOfBatch, wantedId } from '../adding.ts';
+import { addBatch, batchResult, checkedEntry, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
-import type { Caller } from '../auth.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { caseById, courtByName } from '../views.ts';
 
@@ -74,7 +73,7 @@ export const addCaseEndpoint = endpoint('addCase', 'POST /v1/courts/{court}/case
   async handle({ api, ctx, caller, params, body, header }) {
     const court = await courts.get(ctx, params.court);
     const id = wantedId(body.id, caller, 'case', header('idempotency-key'));
-    const { item, created } = await addCase(api, caller, court, body, id);
+    const { item, created } = await cases.add(ctx, court, named(api, body, id), caller.actor);
     return answer(created ? 201 : 200, caseView(await cases.get(ctx, item.id)));
   },
 });
@@ -91,12 +90,14 @@ export const addCaseBatch = endpoint('addCases', 'POST /v1/courts/{court}/cases/
   answers: { 200: BatchResults },
   async handle({ api, ctx, caller, params, body }) {
     const court = await courts.get(ctx, params.court);
-    const add = (sent: unknown) => entryOfBatch(NewCase, 'case', sent, (one) => addCase(api, caller, court, one));
-    return ok({ results: await Promise.all(body.cases.map(add)) });
+    const check = (sent: unknown) => named(api, checkedEntry(NewCase, 'case', sent));
+    const add = (all: ReturnType<typeof named>[]) => cases.addAll(ctx, court, all, caller.actor);
+    return ok({ results: (await addBatch(body.cases, check, add)).map(batchResult) });
   },
 });
 
-function addCase(api: Api, { actor }: Caller, court: courts.Court, sent: NewCase, id = sent.id ?? newId()) {
+/** @returns the case with its id @throws Problem 422 */
+function named(api: Api, sent: NewCase, id = sent.id ?? newId()) {
   checkCallback(api.ctx, 'callback', sent.callback);
-  return cases.add(api.ctx, court, sent, id, actor);
+  return { ...sent, id };
 }

@@ -10,7 +10,7 @@ import * as beats from '../../services/jobs/beats.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import * as popping from '../../services/jobs/popping.ts';
 import { type Context, invalid, Problem } from '../../services/shared/service.ts';
-import { checkedEntry, idOf } from '../adding.ts';
+import { addBatch, checkedEntry } from '../adding.ts';
 import type { Caller } from '../auth.ts';
 import { checkValues } from '../body.ts';
 import { endpoint, LARGE_BODY, ok, problemOf } from '../endpoint.ts';
@@ -57,8 +57,8 @@ async function about<T>(
 }
 
 /** The answer to a batch: one result for each of its commands. */
-async function batch(answers: Promise<Answer>[]): Promise<Answer> {
-  const results = (await Promise.all(answers)).map(({ success, error, id, code, run }) => ({
+function batch(answers: Answer[]): Answer {
+  const results = answers.map(({ success, error, id, code, run }) => ({
     ...{ success, error, id, run },
     ...(code ? { code } : {}),
   }));
@@ -88,21 +88,18 @@ const BOTH: Role[] = ['producer', 'consumer', 'supervisor'];
 const CONSUMER: Role[] = ['consumer'];
 const KICKING: Role[] = ['consumer', 'supervisor'];
 
-const addOne = ({ ctx, caller }: Given, job: contract.NewJob) =>
-  about(job.id, jobs.add(ctx, job, caller.actor), ({ created, run }) => ({ already: !created, run }));
+const add = command(contract.JobAdd, BOTH, ({ ctx, caller }, { command: _, ...job }) =>
+  about(job.id, jobs.add(ctx, job, caller.actor), ({ item, created }) => ({ already: !created, run: item.run })),
+);
 
-const add = command(contract.JobAdd, BOTH, (given, { command: _, ...job }) => addOne(given, job));
-
-const addMany = command(contract.JobAddMany, BOTH, (given, { jobs: sent }) => {
-  const one = async (sent: unknown) => {
-    try {
-      return await addOne(given, checkedEntry(contract.NewJob, 'job', withNumbers(sent)));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      return failed(error.message, idOf(sent), error.code);
-    }
-  };
-  return batch(sent.map(one));
+const addMany = command(contract.JobAddMany, BOTH, async ({ ctx, caller }, { jobs: sent }) => {
+  const check = (one: unknown) => checkedEntry(contract.NewJob, 'job', withNumbers(one));
+  const added = await addBatch(sent, check, (all) => jobs.addAll(ctx, all, caller.actor));
+  return batch(
+    added.map(({ outcome: of, id }) =>
+      of instanceof Problem ? failed(of.message, id, of.code) : done({ id, run: of.item.run }),
+    ),
+  );
 });
 
 const topicsOf = (topic: string | string[]) => [...new Set([topic].flat())].sort();
@@ -133,8 +130,8 @@ const finish = command(contract.JobFinish, CONSUMER, async (given, { id, token, 
   return about(id, beats.finishNext(ctx, { id, token }, request), (job) => ({ next: job ? handed(job) : null }));
 });
 
-const finishMany = command(contract.JobFinishMany, CONSUMER, (given, { jobs: sent }) =>
-  batch(sent.map((job) => finishOne(given, job))),
+const finishMany = command(contract.JobFinishMany, CONSUMER, async (given, { jobs: sent }) =>
+  batch(await Promise.all(sent.map((job) => finishOne(given, job)))),
 );
 
 const remove = command(contract.JobDelete, BOTH, ({ ctx, caller }, { id }) =>

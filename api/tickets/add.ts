@@ -1,10 +1,10 @@
 import { BatchResults, NewTicket, NewTickets, Ticket, TicketBatch } from '../../contract/tickets.ts';
 import { ticketView } from '../../domain/tickets.ts';
-import * as queues from '../../services/items/queues.ts';
+import * as items from '../../services/items/items.ts';
 import { checkCallback } from '../../services/shared/checks.ts';
 import { Problem } from '../../services/shared/service.ts';
 import * as tickets from '../../services/tickets/tickets.ts';
-import { entryOfBatch, wantedId } from '../adding.ts';
+import { addBatch, batchResult, checkedEntry, wantedId } from '../adding.ts';
 import type { Api } from '../api.ts';
 import type { Caller } from '../auth.ts';
 import { answer, endpoint, LARGE_BODY, ok } from '../endpoint.ts';
@@ -21,7 +21,8 @@ export const addTicketEndpoint = endpoint('addTicket', 'POST /v1/queues/{queue}/
   problems: ['id_conflict', 'erased'],
   async handle({ api, caller, params: { queue }, body, header }) {
     const id = wantedId(body.id, caller, 'ticket', header('idempotency-key'));
-    const { item, created } = await add(api, caller, queue, body, id);
+    const ticket = checkTarget(api, caller, body);
+    const { item, created } = await tickets.add(api.ctx, queue, ticket, caller.actor, id);
     return answer(created ? 201 : 200, ticketView(item));
   },
 });
@@ -37,22 +38,18 @@ export const addTicketBatch = endpoint('addTickets', 'POST /v1/queues/{queue}/ti
   checksEntries: true,
   answers: { 200: BatchResults },
   async handle({ api, caller, params: { queue }, body }) {
-    const addOne = (sent: unknown) =>
-      entryOfBatch(NewTicket, 'ticket', sent, (ticket) => add(api, caller, queue, ticket));
-    const results = [];
-    // one by one until the queue exists: from then on all share a statement, in their order
-    while (results.length < body.tickets.length && !queues.isKnown(api.ctx, 'ticket', queue))
-      results.push(await addOne(body.tickets[results.length]));
-    const rest = body.tickets.slice(results.length).map(addOne);
-    return ok({ results: [...results, ...(await Promise.all(rest))] });
+    const check = (sent: unknown) => checkTarget(api, caller, checkedEntry(NewTicket, 'ticket', sent));
+    const add = (all: NewTicket[]) => tickets.addAll(api.ctx, queue, all, caller.actor, items.add);
+    return ok({ results: (await addBatch(body.tickets, check, add)).map(batchResult) });
   },
 });
 
-function add(api: Api, { actor, queues }: Caller, queue: string, ticket: NewTicket, id?: string) {
+/** @returns the ticket, whose callback this caller may name @throws Problem 422, `forbidden` */
+function checkTarget(api: Api, { queues }: Caller, ticket: NewTicket): NewTicket {
   const { callback } = ticket;
   if (callback && 'url' in callback) checkCallback(api.ctx, 'callback', callback);
   // reviews belong to no queue, so a bound key may not reach them through its tickets either
   if (callback && 'review' in callback && queues !== null)
     throw new Problem('forbidden', 'this key is for some queues only, and reviews are of none');
-  return tickets.add(api.ctx, queue, ticket, actor, id);
+  return ticket;
 }

@@ -14,63 +14,12 @@ deadline_at, lease_id, granted_at, expires_at, result, ended_at, ended_by, end_r
 erased, look, category, for_person, for_until, automation
 
 -- name: add_items :moves
--- One row per item of the JSON array :items; ids that exist already are left out of the answer, so that
--- a repeat changes nothing. json, not jsonb: bodies keep their text. An item without an id is named
--- after its queue and number, which are drawn in the order of the array; a number whose name is taken is
--- passed over. The key of an add goes with the run that it began (db/functions/job-runs.sql).
-with added as (
-  insert into item (seq, kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires,
-                    requires_key, base_requires, rules_due_at, exclude, callback, subject,
-                    category, own_category, for_person, for_until,
-                    own_deadline, version, created_at, available_at, first_available_at, deadline_at,
-                    escalates_at, overdue_at, wake_at, lease_seconds, delay_seconds, body_bytes,
-                    event_seq, last_event, last_actor, last_data, updated_at)
-  select x.seq, :kind, coalesce(x.id, q.name || ':' || x.seq), q.name, s.state, x.priority, x.priority,
-         item_rank(:kind, x.priority, t.available_at, q.level_seconds, false),
-         coalesce(x.body, 'null'), decode(x.hash, 'hex'),
-         r.requires, case when r.requires = '{}' then '' else requires_key(r.requires) end, r.requires,
-         case when q.rules <> '[]' then t.now end,
-         array(select json_array_elements_text(x.exclude)),
-         x.callback, x.subject,
-         coalesce(x.category, case when q.category_from is not null then category_in(x.body, q.category_from) end),
-         x.category is not null, x.for, u.until,
-         x."deadlineSeconds" is not null, nextval('item_version'),
-         t.created_at, t.available_at, t.available_at, t.deadline_at,
-         e.escalates_at, e.overdue_at,
-         item_wake(s.state, t.available_at, null, t.deadline_at,
-                   least(e.escalates_at, e.overdue_at, case when s.state = 'ready' then u.until end)),
-         x."leaseSeconds", x."delaySeconds", x."bodyBytes",
-         1, 'created', x.actor, json_build_object('queue', q.name, 'priority', x.priority), t.now
-    from (select numbered.*,
-                 case when id is null then free_number(:kind, queue) else nextval('item_seq_seq') end as seq from (
-            select * from json_to_recordset(:items::json) as x (
-              no integer, id text, queue text, priority bigint, body json, hash text, requires json, exclude json,
-              callback jsonb, "delaySeconds" double precision, "deadlineSeconds" double precision,
-              "createdAt" timestamptz, "leaseSeconds" double precision, "bodyBytes" integer, actor text, subject text,
-              category text, "for" text, "forSeconds" double precision)
-             order by no) numbered) x
-    join queue q on q.kind = :kind and q.name = x.queue
-   cross join (select clock_timestamp() as now) c
-   cross join lateral (
-     select c.now, date_trunc('milliseconds', coalesce(x."createdAt", c.now)) as created_at,
-            coalesce(x."createdAt", c.now) + make_interval(secs => x."delaySeconds") as available_at,
-            coalesce(x."createdAt", c.now)
-              + make_interval(secs => coalesce(x."deadlineSeconds", q.deadline_seconds)) as deadline_at) t
-   cross join lateral (select array(select json_array_elements_text(x.requires)) as requires) r
-   cross join lateral (select case when t.available_at > t.now then 'delayed' else 'ready' end as state) s
-   cross join lateral (
-     select next_escalation(q.escalations, t.available_at, -1) as escalates_at,
-            t.available_at + make_interval(secs => q.service_seconds) as overdue_at) e
-   cross join lateral (select t.available_at + make_interval(secs => x."forSeconds") as until) u
-   order by x.no
-  on conflict (kind, id) do nothing
-  returning *
-), keyed as (
-  insert into job_key (id, key, run)
-  select a.id, x.key, 1 from added a join json_to_recordset(:items::json) as x (id text, key text) on x.id = a.id
-   where :keyed and x.key is not null
-)
-select * from added;
+-- What is published of added items, and what a batch answers: a row of all columns costs more than its insert.
+select {published}, settled_token, rules_due_at, ended_at, run from add_items(:kind, :items::json, :keyed);
+
+-- name: add_shown :moves
+-- The same with whole rows, as an add of one ticket shows them.
+select * from add_items(:kind, :items::json, :keyed);
 
 -- name: get_items
 select * from item where kind = :kind and id = any (:ids::text[]);

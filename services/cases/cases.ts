@@ -3,10 +3,10 @@ import type { CaseItem } from '../../contract/items.ts';
 import { type Mover, only, type ParamsOf, type RowOf } from '../../db/pool.ts';
 import { caseView, claimReasons, jurorView, type Looks, type Sight } from '../../domain/cases.ts';
 import { verdictOf } from '../../domain/courts.ts';
-import * as items from '../items/items.ts';
-import { BY_ID, shareRows } from '../shared/batching.ts';
+import { BY_ID, shareRowSets } from '../shared/batching.ts';
 import { checkAnswer } from '../shared/checks.ts';
-import { addOnce, type Context, found, invalid, Problem, perContext } from '../shared/service.ts';
+import { type Context, found, invalid, Problem, perContext } from '../shared/service.ts';
+import { addEach, added, met, one } from '../shared/sets.ts';
 import { contentHash } from '../shared/tokens.ts';
 import { addCases, movedCases, type NewCase } from './adding.ts';
 import * as courts from './courts.ts';
@@ -15,25 +15,27 @@ import { noCase, rejected } from './judging.ts';
 /** `state`: of the core. */
 type CaseFilter = Pick<ParamsOf<'list_cases'>, 'court' | 'state'> & { before?: { time: string; seq: number } };
 
-const addShared = perContext(({ db }) => shareRows((cases: NewCase[]) => addCases(db, cases), BY_ID));
+const addShared = perContext(({ db }) => shareRowSets((cases: NewCase[]) => addCases(db, cases), BY_ID));
 
 /**
- * Adds a case, in one statement with concurrent ones (S2.1).
- * @throws Problem `id_conflict` when the id stands for other content
+ * Adds cases as a set, in statements with concurrent ones (S2.1).
+ * @returns for each what came of it, or Problem `id_conflict` when the id stands for other content
  */
-export async function add(ctx: Context, court: courts.Court, sent: Content, id: string, actor: string) {
-  const { parties, body, deadlineSeconds = null, callback = null } = sent;
-  const content = { parties, body, deadlineSeconds, callback };
-  const hash = contentHash({ court: court.name, ...content });
-  const sealed = { ...content, callback: ctx.secrets.seal(callback) };
-  const added = await addOnce(
-    { what: 'case', id, hash },
-    () => addShared(ctx)({ id, court, ...sealed, gold: null, hash, actor }),
-    () => items.get(ctx, 'case', id),
-  );
-  if (added.created) ctx.tracing?.saw('case', id);
-  return added;
+export async function addAll(ctx: Context, court: courts.Court, cases: (Content & { id: string })[], actor: string) {
+  const rows = cases.map(({ id, parties, body, deadlineSeconds = null, callback = null }) => {
+    const content = { parties, body, deadlineSeconds, callback };
+    const hash = contentHash({ court: court.name, ...content });
+    return { id, court, ...content, callback: ctx.secrets.seal(callback), gold: null, hash, actor };
+  });
+  const find = met('case', (ids) => ctx.db.run('get_items', { kind: 'case', ids }));
+  const outcomes = await addEach('case', rows, [added(addShared(ctx)), find]);
+  for (const one of outcomes) if ('created' in one && one.created) ctx.tracing?.saw('case', one.item.id);
+  return outcomes;
 }
+
+/** Adds one. @throws what `addAll` returns */
+export const add = async (ctx: Context, court: courts.Court, sent: Content & { id: string }, actor: string) =>
+  one(await addAll(ctx, court, [sent], actor));
 
 /** @throws Problem `not_found` */
 export const get = async ({ db }: Context, id: string): Promise<CaseItem> =>

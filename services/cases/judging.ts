@@ -8,6 +8,7 @@ import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { share, sharePerGroup, shareRows, whileBusy } from '../shared/batching.ts';
 import { type Context, invalid, Problem, perContext } from '../shared/service.ts';
+import { one } from '../shared/sets.ts';
 import { contentHash, newToken } from '../shared/tokens.ts';
 import { addCases, movedCases } from './adding.ts';
 import * as courts from './courts.ts';
@@ -250,8 +251,7 @@ function appeal({ db }: Context, { parties, body, callback }: CaseItem, court: c
 async function ask(ctx: Context, item: CaseItem, queue: string, id: string) {
   await queues.ensure(ctx, 'ticket', queue);
   const body = { case: caseView(item) };
-  const plain = { priority: 0, requires: [], exclude: item.parties.map((p) => p.id), callback: null };
-  const times = { delaySeconds: 0, deadlineSeconds: null, createdAt: null };
-  const ticket = { id, queue, body, hash: contentHash(body), ...plain, ...times, actor };
-  return items.add(ctx, 'ticket', ticket);
+  const ticket = { id, queue, body, hash: contentHash(body), priority: 0, delaySeconds: 0, actor };
+  const [added] = await items.add(ctx, 'ticket', [{ ...ticket, exclude: item.parties.map((p) => p.id) }]);
+  return added && one([added]);
 }

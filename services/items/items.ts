@@ -1,10 +1,12 @@
-import type { Item, ShownTicket } from '../../contract/items.ts';
+import type { Change, Item, ShownTicket } from '../../contract/items.ts';
 import type { Kind } from '../../contract/snapshot.ts';
-import { addItems, type ItemFilter, listItems, type NewItem, type Settlement, settleItems } from '../../db/items.ts';
+import * as table from '../../db/items.ts';
 import { columnsOf, type Mover, type Receipt } from '../../db/pool.ts';
-import { BY_ID, share, sharePerGroup, shareRows } from '../shared/batching.ts';
+import { BY_ID, sharePerGroup, shareRows, shareSets } from '../shared/batching.ts';
 import { type Context, perContext } from '../shared/service.ts';
 import * as rules from './rules.ts';
+
+type Added = Change & Pick<Item, 'run'>;
 
 /** A lease, as calls name it. */
 export interface Hold {
@@ -19,15 +21,28 @@ const MAX_WAKES = 10;
 /** Transitions of one item that can be due at once: its lease, its delay, an escalation. */
 const MAX_PASSES = 5;
 
-const adds = perContext((ctx) =>
-  sharePerGroup<NewItem, Item | undefined, Kind>((kind) =>
-    share((items) => addTogether(ctx, kind, items), { keys: (item) => [item.id ?? item.hash] }),
-  ),
-);
+const adding = (how: 'add_items' | 'add_shown') => {
+  const shared = perContext((ctx) =>
+    sharePerGroup<table.NewItem[], (Added | undefined | Error)[], Kind>((kind) =>
+      shareSets((items) => addTogether(ctx, kind, items, how), { keys: (item) => [item.id ?? item.hash] }),
+    ),
+  );
+  return async (ctx: Context, kind: Kind, items: table.NewItem[]) => {
+    const outcomes = await shared(ctx)(kind, items);
+    for (const one of outcomes) if (one && !(one instanceof Error)) ctx.tracing?.saw(kind, one.id);
+    return outcomes;
+  };
+};
+
+/** Adds items, in statements with those that come at the same time. Undefined: the id exists. */
+export const add = adding('add_items');
+
+/** The same with whole rows, also for items that the database names. */
+export const addWhole = adding('add_shown') as (...of: Parameters<typeof add>) => Promise<(Item | undefined | Error)[]>;
 
 const settlements = perContext(({ db }) =>
-  sharePerGroup<Settlement, ShownTicket | undefined, Kind>((kind) =>
-    shareRows((all) => settleItems(db, kind, all), { ...BY_ID, keys: ({ id, token }) => [`id/${id}`, token] }),
+  sharePerGroup<table.Settlement, ShownTicket | undefined, Kind>((kind) =>
+    shareRows((all) => table.settleItems(db, kind, all), { ...BY_ID, keys: ({ id, token }) => [`id/${id}`, token] }),
   ),
 );
 
@@ -40,12 +55,8 @@ const renewals = perContext(({ db }) =>
   ),
 );
 
-/** Adds one item, in a statement with those that come at the same time. Undefined: the id exists. */
-export const add = (ctx: Context, kind: Kind, item: NewItem): Promise<Item | undefined> =>
-  traced(ctx, kind, adds(ctx)(kind, item));
-
 /** Settles one item likewise. Undefined: no live lease has the token, or the form has changed. */
-export const settle = (ctx: Context, kind: Kind, settlement: Settlement): Promise<ShownTicket | undefined> =>
+export const settle = (ctx: Context, kind: Kind, settlement: table.Settlement): Promise<ShownTicket | undefined> =>
   traced(ctx, kind, settlements(ctx)(kind, settlement));
 
 /** Renews one lease likewise. Undefined: no live lease has the token. */
@@ -66,8 +77,8 @@ export const queuesOf = async ({ db }: Context, kind: Kind, ids: string[]): Prom
   (await db.run('get_items', { kind, ids })).map((row) => row.queue);
 
 /** A page, newest first. */
-export const list = ({ db }: Context, kind: Kind, filter: ItemFilter, limit: number): Promise<Item[]> =>
-  listItems(db.lists, kind, filter, limit);
+export const list = ({ db }: Context, kind: Kind, filter: table.ItemFilter, limit: number): Promise<Item[]> =>
+  table.listItems(db.lists, kind, filter, limit);
 
 /** An item's history behind the event `after`, oldest first. */
 export const events = ({ db }: Context, kind: Kind, id: string, after: number, limit: number) =>
@@ -93,27 +104,30 @@ export async function wake({ db }: Context, kind: Kind, id: string): Promise<voi
   }
 }
 
-async function addTogether(ctx: Context, kind: Kind, items: NewItem[]): Promise<(Item | undefined)[]> {
-  const insert = async (tx: Mover) => settleDue(tx, kind, await addItems(tx, kind, items));
+async function addTogether(
+  ctx: Context,
+  kind: Kind,
+  items: table.NewItem[],
+  how: 'add_items' | 'add_shown',
+): Promise<(Added | undefined)[]> {
+  const insert = async (tx: Mover) => settleDue<Added>(tx, kind, await table.addItems(tx, kind, items, how));
   // one that comes with its age may have reached escalations, and has their priority from the first
-  const aged = items.some((item) => item.createdAt !== null);
+  const aged = items.some(({ createdAt }) => createdAt != null);
   const rows = await rules.settled(ctx, await (aged ? ctx.db.transaction(insert) : insert(ctx.db)));
-  const [byId, byHash] = [firstBy(rows, (row) => row.id), firstBy(rows, hashOf)];
-  return items.map((item) => (item.id === null ? byHash.get(item.hash) : byId.get(item.id)));
+  // the hash of an item whose id the database has assigned is random
+  const keyOf = (row: Added) =>
+    items[0]?.id === null ? Buffer.from((row as Item).content_hash).toString('hex') : row.id;
+  const found = new Map(rows.map((row) => [keyOf(row), row]));
+  return items.map((item) => found.get(item.id ?? item.hash));
 }
 
-/** Key for matching items whose id the database assigned (a random hash). */
-const hashOf = (row: Item) => Buffer.from(row.content_hash).toString('hex');
-
-const firstBy = (rows: Item[], key: (row: Item) => string) => new Map(rows.toReversed().map((row) => [key(row), row]));
-
-const isDue = ({ wake_at, updated_at }: Item) => wake_at !== null && wake_at <= updated_at;
+const isDue = ({ wake_at, updated_at }: Change) => wake_at !== null && wake_at <= updated_at;
 
 /**
  * Makes the transitions that are due for these rows now, so that the answer and the next claim go by them (S0.2).
  * @returns the rows, followed by each later state of theirs
  */
-export async function settleDue(db: Mover, kind: Kind, rows: Item[]): Promise<Item[]> {
+export async function settleDue<Row extends Change>(db: Mover, kind: Kind, rows: Row[]): Promise<(Row | Item)[]> {
   const due = rows.filter(isDue).map((row) => row.id);
   return [...rows, ...(await tickThrough(db, kind, due))];
 }

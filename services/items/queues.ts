@@ -71,6 +71,14 @@ export function ensure(ctx: Context, kind: Kind, name: string): Promise<void> {
   return making.finally(() => underWay.delete(key));
 }
 
+/** Makes sure of the queue of each item. @returns why an item's is refused */
+export async function ensureEach(ctx: Context, kind: Kind, items: { queue: string }[]) {
+  const refused = new Map<string, Error>();
+  const names = [...new Set(items.map(({ queue }) => queue))];
+  await Promise.all(names.map((name) => ensure(ctx, kind, name).catch((error: Error) => refused.set(name, error))));
+  return items.map(({ queue }) => refused.get(queue));
+}
+
 async function make(ctx: Context, kind: Kind, name: string): Promise<void> {
   const { success, error } = NewName.safeParse(name);
   // earlier releases took other names

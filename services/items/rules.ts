@@ -75,13 +75,13 @@ export async function sweep(ctx: Context): Promise<void> {
  * Waits until the rules of rows that a commit moved are evaluated, five seconds at most.
  * @returns each item once, as it is then
  */
-export async function settled(ctx: Context, rows: Item[]): Promise<Item[]> {
+export async function settled<Row extends Change>(ctx: Context, rows: Row[]): Promise<(Row | Item)[]> {
   const evaluations = new Set(rows.map((row) => underWay(ctx).get(row.version)).filter((of) => of !== undefined));
   if (evaluations.size === 0) return newest(rows);
   const over = new AbortController();
   const late = sleep(WAIT_MS, [], { signal: over.signal }).catch(() => []);
   const done = await Promise.race([Promise.all(evaluations), late]).finally(() => over.abort());
-  return newest([...rows, ...done.flat()]);
+  return newest<Row | Item>([...rows, ...done.flat()]);
 }
 
 function begin(ctx: Context, rows: Item[]): void {
@@ -106,7 +106,8 @@ async function evaluate(ctx: Context, rows: Item[]): Promise<Item[]> {
   let left = rows;
   for (let tries = 0; tries < MAX_TRIES && left.length > 0; tries++) {
     const ids = left.map((row) => row.id);
-    if (tries > 0) left = await openItems(ctx, ids);
+    // a batch's rows do not say what rules look at
+    if (tries > 0 || left.some((row) => row.body === undefined)) left = await openItems(ctx, ids);
     for (const name of new Set(left.map((row) => row.queue))) {
       const rowsOf = left.filter((row) => row.queue === name);
       done.push(...(await apply(ctx, name, rowsOf)));
@@ -256,4 +257,6 @@ function outcome(row: Item, fitting: { rule: Rule; r: number }[]): RuledTicket {
 }
 
 /** Of each item its last state in the list. */
-const newest = (rows: Item[]): Item[] => [...new Map(rows.map((row) => [workflowId(row), row])).values()];
+const newest = <Row extends Change>(rows: Row[]): Row[] => [
+  ...new Map(rows.map((row) => [workflowId(row), row])).values(),
+];

@@ -8,8 +8,9 @@ import { bodyBytes } from '../../domain/jobs.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
-import { BY_ID, shareRows } from '../shared/batching.ts';
-import { ADDS, type Context, erased, Problem, perContext, sameContent } from '../shared/service.ts';
+import { BY_ID, shareRowSets, shareRows } from '../shared/batching.ts';
+import { type Context, erased, Problem, perContext } from '../shared/service.ts';
+import { addEach, added, one, sameContent, tried } from '../shared/sets.ts';
 import { contentHash, isSettledBy } from '../shared/tokens.ts';
 import { MOST_TOGETHER, type Reservation } from './popping.ts';
 
@@ -17,6 +18,8 @@ import { MOST_TOGETHER, type Reservation } from './popping.ts';
 type JobRef = string | number;
 
 type State = 'ready' | 'delayed' | 'buried';
+
+type Named = NewItem & { id: string };
 
 type Ended = Pick<Item, 'id' | 'queue' | 'state'>;
 
@@ -26,26 +29,41 @@ const DRAWS = 100;
 const KICKED_TOGETHER = 1_000;
 
 /**
- * Adds a job. While the id's run is open, the same content is that run; where it is over, the next one begins (S3.1,
+ * Adds jobs as a set. While an id's run is open, the same content is that run; where it is over, the next one begins (S3.1,
  * S3.2). An add whose key is known is the run that had it first.
- * @returns which `run` of its id it is; `created` false: it was there, or an add with its key has been there
- * @throws Problem `id_conflict` when the id stands for other content, or its topic takes an id once; `erased`
+ * @returns for each the `run` of its id, or Problem `id_conflict` when the id stands for other content, or its topic takes
+ * an id once; `erased`. `created` false: it was there, or an add with its key has been there
  */
-export async function add(ctx: Context, { id, key, ...job }: NewJob, actor: string) {
-  const hash = contentHash(job);
-  const row = { ...rowOf(job, actor), id, hash, key };
-  await queues.ensure(ctx, 'job', job.topic);
-  for (let pass = 0; pass < ADDS; pass++) {
-    const item = (await items.add(ctx, 'job', row)) ?? (await begins(ctx)(row));
-    if (item) return { item, run: item.run, created: true };
-    const [found] = await ctx.db.run('find_run', { id, key, topic: job.topic });
-    if (!found) continue;
-    if (found.erased) throw erased(`job ${id}`);
-    if (found.of_key !== null) return { item: found, run: found.of_key, created: false };
-    if (!isFinal(found.state)) return { item: sameContent(found, 'job', id, hash), run: found.run, created: false };
-    if (found.spent) throw new Problem('id_conflict', `job ${id} ${endOf(found)}: its topic takes an id once`);
-  }
-  throw new Problem('unavailable', `job ${id} comes and goes, try again`);
+export function addAll(ctx: Context, jobs: NewJob[], actor: string) {
+  const rows = jobs.map(({ id, key, ...job }) => ({ ...rowOf(job, actor), id, hash: contentHash(job), key }));
+  return addEach<Named, { item: Pick<Item, 'id' | 'run' | 'version'>; created: boolean }>('job', rows, [
+    (some) => queues.ensureEach(ctx, 'job', some),
+    added((some) => items.add(ctx, 'job', some)),
+    added(begins(ctx)),
+    (some) => meetEach(ctx, some),
+  ]);
+}
+
+/** Adds one. @throws what `addAll` returns */
+export const add = async (ctx: Context, job: NewJob, actor: string) => one(await addAll(ctx, [job], actor));
+
+async function meetEach({ db }: Context, rows: Named[]) {
+  const keys = rows.map(({ key }) => key ?? null);
+  const found = await db.run('find_runs', { ...columnsOf(rows, { ids: 'id', topics: 'queue' }), keys });
+  const byNumber = new Map(found.map((item) => [item.no, item]));
+  return rows.map(({ id, hash }, n) => {
+    const item = byNumber.get(n + 1);
+    return item && tried(() => asMet(item, id, hash));
+  });
+}
+
+/** The run that an add meets; undefined: the next one may begin. */
+function asMet(item: RowOf<'find_runs'>, id: string, hash: string) {
+  if (item.erased) throw erased(`job ${id}`);
+  if (item.of_key !== null) return { item: { ...item, run: item.of_key }, created: false };
+  if (!isFinal(item.state)) return { item: sameContent(item, 'job', id, hash), created: false };
+  if (item.spent) throw new Problem('id_conflict', `job ${id} ${endOf(item)}: its topic takes an id once`);
+  return undefined;
 }
 
 /** The newest run of a job's id, if it has this content. @throws Problem `id_conflict`, `erased` */
@@ -57,7 +75,7 @@ export async function meet(ctx: Context, { id, key: _, ...job }: NewJob): Promis
 const endOf = ({ state, ended_at }: Item) => `${stateWord('job', state)} at ${ended_at?.toISOString()}`;
 
 const begins = perContext(({ db }) =>
-  together((jobs: (NewItem & { id: string })[]) => db.move('begin_runs', { jobs })),
+  shareRowSets((jobs: Named[]) => db.move('begin_runs', { jobs }), { ...BY_ID, max: MOST_TOGETHER }),
 );
 
 /** Adds a job without an id: it is named `topic:number`. */
@@ -65,17 +83,16 @@ export async function put(ctx: Context, job: Omit<NewJob, 'id' | 'key'>, actor: 
   await queues.ensure(ctx, 'job', job.topic);
   for (let draw = 0; draw < DRAWS; draw++) {
     const hash = randomBytes(32).toString('hex');
-    const item = await items.add(ctx, 'job', { ...rowOf(job, actor), id: null, hash });
-    if (item) return item;
+    const [item] = await items.addWhole(ctx, 'job', [{ ...rowOf(job, actor), id: null, hash }]);
+    if (item) return one([item]);
   }
   throw new Error(`no free number for a job of ${job.topic}`);
 }
 
-const rowOf = (job: Omit<NewJob, 'id' | 'key'>, actor: string) => ({
-  ...{ actor, queue: job.topic, priority: job.priority, body: job.body },
-  ...{ delaySeconds: job.delay, leaseSeconds: job.TTR, bodyBytes: bodyBytes(job.body).length },
-  ...{ requires: [], exclude: [], callback: null, deadlineSeconds: null, createdAt: null },
-});
+function rowOf(job: Omit<NewJob, 'id' | 'key'>, actor: string) {
+  const { topic: queue, priority, body, delay: delaySeconds, TTR: leaseSeconds } = job;
+  return { actor, queue, priority, body, delaySeconds, leaseSeconds, bodyBytes: bodyBytes(body).length };
+}
 
 const byNumber = perContext(({ db }) =>
   shareRows((numbers: number[]) => db.run('jobs_by_number', { numbers }), {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isConflict } from '../../db/pool.ts';
 import { isUnavailable } from './service.ts';
+import { one } from './sets.ts';
 
-interface Caller<In, Out> {
+interface Waiting<In, Out> {
   input: In;
-  resolve(out: Out): void;
-  reject(error: unknown): void;
+  end(outcome: Out | Error): void;
 }
 
 export interface SharingOptions<In> {
@@ -19,38 +19,37 @@ export interface SharingOptions<In> {
  * running. With one caller nothing changes; with 128 it saves 127 round trips and commits. A statement that fails is
  * repeated in halves until only the bad input fails; a lost server fails all calls.
  * @param run answers as many outputs as it gets inputs, in their order
+ * @returns takes the inputs of a call, one or more. An Error is the outcome of its input only
  */
-export function share<In, Out>(
+export function shareSets<In, Out>(
   run: (inputs: In[]) => Promise<Out[]>,
   { keys, max = 128 }: SharingOptions<In>,
-): (input: In) => Promise<Out> {
-  let waiting: Caller<In, Out>[] = [];
+): (inputs: In[]) => Promise<(Out | Error)[]> {
+  let waiting: Waiting<In, Out>[] = [];
   let busy = false;
 
-  const take = (): Caller<In, Out>[] => {
+  const take = (): Waiting<In, Out>[] => {
     const taken = new Set<string>();
-    const batch: Caller<In, Out>[] = [];
-    const left: Caller<In, Out>[] = [];
-    for (const caller of waiting) {
-      const own = keys(caller.input);
-      if (batch.length < max && !own.some((k) => taken.has(k))) batch.push(caller);
-      else left.push(caller);
+    const batch: Waiting<In, Out>[] = [];
+    const left: Waiting<In, Out>[] = [];
+    for (const one of waiting) {
+      const own = keys(one.input);
+      if (batch.length < max && !own.some((k) => taken.has(k))) batch.push(one);
+      else left.push(one);
       for (const key of own) taken.add(key);
     }
     waiting = left;
     return batch;
   };
 
-  const attempt = async (batch: Caller<In, Out>[], again = true): Promise<void> => {
+  const attempt = async (batch: Waiting<In, Out>[], again = true): Promise<void> => {
     try {
-      const outputs = await run(batch.map((c) => c.input));
-      batch.forEach((caller, i) => {
-        caller.resolve(outputs[i] as Out);
-      });
+      const outputs = await run(batch.map(({ input }) => input));
+      for (const [n, { end }] of batch.entries()) end(outputs[n] as Out);
     } catch (error) {
       const hopeless = isUnavailable(error) || (batch.length === 1 && !(again && isConflict(error)));
       if (hopeless) {
-        for (const caller of batch) caller.reject(error);
+        for (const { end } of batch) end(error as Error);
         return;
       }
       const half = Math.ceil(batch.length / 2);
@@ -64,15 +63,34 @@ export function share<In, Out>(
     busy = false;
   };
 
-  return (input) =>
-    new Promise<Out>((resolve, reject) => {
-      waiting.push({ input, resolve, reject });
+  return (inputs) =>
+    new Promise((done) => {
+      const outcomes: (Out | Error)[] = [];
+      let left = inputs.length;
+      for (const [n, input] of inputs.entries()) {
+        const end = (outcome: Out | Error) => {
+          outcomes[n] = outcome;
+          if (--left === 0) done(outcomes);
+        };
+        waiting.push({ input, end });
+      }
       if (busy) return;
       busy = true;
-      // not at once: calls that come with it, of a batch or of other connections, share its first statement
+      // not at once: calls of other connections that come with it share its first statement
       setImmediate(() => void work());
     });
 }
+
+const single =
+  <In, Out>(shared: (inputs: In[]) => Promise<(Out | Error)[]>) =>
+  async (input: In) =>
+    one(await shared([input]));
+
+/** The same for calls of one input each. */
+export const share = <In, Out>(
+  run: (inputs: In[]) => Promise<Out[]>,
+  options: SharingOptions<In>,
+): ((input: In) => Promise<Out>) => single(shareSets(run, options));
 
 interface RowSharingOptions<In, Row> extends SharingOptions<In> {
   /** The key of a call. */
@@ -81,15 +99,21 @@ interface RowSharingOptions<In, Row> extends SharingOptions<In> {
   row(row: Row): unknown;
 }
 
-/** The same for a statement that answers with rows: each call gets the row with its key, or undefined. */
-export const shareRows = <In, Row>(
+/** As `shareSets`, for a statement that answers with rows: each input gets the row with its key, or undefined. */
+export const shareRowSets = <In, Row>(
   run: (inputs: In[]) => Promise<Row[]>,
   { call, row: keyOf, ...options }: RowSharingOptions<NoInfer<In>, NoInfer<Row>>,
 ) =>
-  share<In, Row | undefined>(async (inputs) => {
+  shareSets<In, Row | undefined>(async (inputs) => {
     const rows = new Map((await run(inputs)).map((row) => [keyOf(row), row]));
     return inputs.map((input) => rows.get(call(input)));
   }, options);
+
+/** The same for calls of one input each. */
+export const shareRows = <In, Row>(
+  run: (inputs: In[]) => Promise<Row[]>,
+  options: RowSharingOptions<NoInfer<In>, NoInfer<Row>>,
+): ((input: In) => Promise<Row | undefined>) => single(shareRowSets(run, options));
 
 /** The keys of calls about one item each, whose rows have its id. */
 export const BY_ID = {

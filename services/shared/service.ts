@@ -81,43 +81,6 @@ export function found<T>([row]: T[], missing: string): T {
   return row;
 }
 
-/** What an add met may be cleared before it is read; that this happens so often in a row is as good as impossible. */
-export const ADDS = 10;
-
-/**
- * Adds a record, or finds the one that has its id already: the same one for the same content (S0.9).
- * @param hash SHA-256 of the content as it is sent now, hex
- * @param insert undefined: the id exists
- * @throws Problem `id_conflict` when the id stands for other content, as it was first sent; `erased`
- */
-export async function addOnce<T, E extends Existing>(
-  { what, id, hash }: { what: string; id: string; hash: string },
-  insert: () => Promise<T | undefined>,
-  find: () => Promise<E | undefined>,
-): Promise<{ item: T | E; created: boolean }> {
-  for (let pass = 0; pass < ADDS; pass++) {
-    const item = await insert();
-    if (item !== undefined) return { item, created: true };
-    const existing = await find();
-    if (existing) return { item: sameContent(existing, what, id, hash), created: false };
-  }
-  throw new Problem('unavailable', `${what} ${id} comes and goes, try again`);
-}
-
-/** Templates are never erased. */
-interface Existing {
-  content_hash: Uint8Array;
-  erased?: boolean;
-}
-
-/** A record that exists, if it has the same content. @throws Problem as `addOnce` */
-export function sameContent<T extends Existing>(existing: T, what: string, id: string, hash: string) {
-  if (existing.erased) throw erased(`${what} ${id}`);
-  if (Buffer.compare(existing.content_hash, Buffer.from(hash, 'hex')) !== 0)
-    throw new Problem('id_conflict', `${what} ${id} exists with other content`);
-  return existing;
-}
-
 /**
  * An entry of a batch is bounded like a call of its own, measured as JSON without white space.
  * @throws Problem `payload_too_large`

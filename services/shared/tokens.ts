@@ -49,6 +49,7 @@ export function contentHash(value: unknown): string {
 function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(inOrder);
-  const names = Object.keys(value).sort();
-  return Object.fromEntries(names.map((name) => [name, inOrder((value as Record<string, unknown>)[name])]));
+  const sorted: Record<string, unknown> = {};
+  for (const name of Object.keys(value).sort()) sorted[name] = inOrder((value as Record<string, unknown>)[name]);
+  return sorted;
 }

@@ -8,7 +8,8 @@ import { retentionOf } from '../../domain/retention.ts';
 import { groupOfGid, mismatches, personOfUid, queueOfExecutor } from '../../domain/tasks.ts';
 import { whileBusy } from '../shared/batching.ts';
 import { checkCallback, checkZone } from '../shared/checks.ts';
-import { addOnce, type Context, found, invalid, Problem, sameContent } from '../shared/service.ts';
+import { type Context, found, invalid, Problem } from '../shared/service.ts';
+import { addEach, added, met, one, sameContent } from '../shared/sets.ts';
 import { contentHash, newId } from '../shared/tokens.ts';
 
 const CHANGE_RETRIES = { tries: 300, stepMs: 2, mostMs: 50 };
@@ -66,11 +67,12 @@ export async function add(ctx: Context, given: string | undefined, fields: TaskF
   const task = { ...(await checked(ctx, id, fields)), content_hash: `\\x${hash}` };
   const insert = async () => {
     const { outcome } = only(await ctx.db.move('add_task', { task, maxRotations, actor }, { moved: itemsOf }));
-    if (outcome === 'exists') return undefined;
+    if (outcome === 'exists') return [];
     if (outcome !== 'created') throw rejection(outcome, fields.executor, maxRotations);
-    return find(ctx, id);
+    return [await find(ctx, id)];
   };
-  const { item, created } = await addOnce({ what: 'task', id, hash }, insert, () => get(ctx, id));
+  const meet = met('task', async () => [await get(ctx, id)].filter((task) => task !== undefined));
+  const { item, created } = one(await addEach('task', [{ id, hash }], [added(insert), meet]));
   return { ...(await saved(ctx, item)), created };
 }
 

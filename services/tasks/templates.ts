@@ -1,5 +1,6 @@
 import type { TaskTemplateRow } from '../../db/statements.ts';
-import { addOnce, type Context, found, Problem } from '../shared/service.ts';
+import { type Context, found, Problem } from '../shared/service.ts';
+import { addEach, added, met, one } from '../shared/sets.ts';
 import { contentHash, newId } from '../shared/tokens.ts';
 
 const missing = (id: string) => `there is no template ${id}`;
@@ -11,11 +12,9 @@ const missing = (id: string) => `there is no template ${id}`;
  */
 export async function add({ db }: Context, id = newId(), content: Pick<TaskTemplateRow, 'name' | 'params'>) {
   const hash = contentHash(content);
-  const { item: template, created } = await addOnce(
-    { what: 'template', id, hash },
-    async () => (await db.run('add_template', { id, hash, ...content }))[0],
-    async () => (await db.run('get_template', { id }))[0],
-  );
+  const insert = added(() => db.run('add_template', { id, hash, ...content }));
+  const find = met('template', () => db.run('get_template', { id }));
+  const { item: template, created } = one(await addEach('template', [{ id, hash }], [insert, find]));
   return { template, created };
 }
 

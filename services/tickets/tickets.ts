@@ -1,5 +1,6 @@
 import type { Item, ShownTicket } from '../../contract/items.ts';
 import type { NewTicket } from '../../contract/tickets.ts';
+import type { NewItem } from '../../db/items.ts';
 import { columnsOf, only, type RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
 import { asWaiting } from '../../domain/tickets.ts';
@@ -8,7 +9,8 @@ import type { Gone } from '../../runtime/waiting.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
 import { sharePerGroup, shareRows } from '../shared/batching.ts';
-import { addOnce, type Context, found, invalid, Problem, perContext, sameContent } from '../shared/service.ts';
+import { type Context, found, Problem, perContext } from '../shared/service.ts';
+import { addEach, added, met, one } from '../shared/sets.ts';
 import { contentHash, newId, newToken } from '../shared/tokens.ts';
 import { noteLease } from './expected.ts';
 import * as looks from './looks.ts';
@@ -40,33 +42,37 @@ type Claimed = RowOf<'claim'>;
 /** Why a claim came back empty, each cause counted up to 1,000 (S0.5). */
 type Reasons = Record<(typeof REASONS)[number], number>;
 
-const MAX_AHEAD_MS = 60_000;
 const MAX_RETRY_SECONDS = 60;
 const DEFAULT_RETRY_SECONDS = 5;
 
 /**
- * Adds a ticket once: the same id with the same content is the existing ticket (S0.9).
- * @param id left out: the ticket's own, or a new one
- * @throws Problem `id_conflict` when the id stands for other content, as it was first sent
+ * Adds tickets as a set: the same id with the same content is the existing ticket (S0.9).
+ * @param insert of `items`: which rows are answered
+ * @returns for each what came of it, or Problem `id_conflict` when the id stands for other content, as it was first sent
  */
-export async function add(ctx: Context, queue: string, ticket: NewTicket, actor: string, id = ticket.id ?? newId()) {
-  if (ticket.createdAt !== undefined && Date.parse(ticket.createdAt) > Date.now() + MAX_AHEAD_MS)
-    throw invalid('createdAt', 'must be in the past');
-  const content = contentOf(queue, ticket);
-  const hash = contentHash(content);
-  if (!queues.isKnown(ctx, 'ticket', queue)) {
-    // a queue comes with its first ticket, not with one that is rejected
-    const existing = await items.get(ctx, 'ticket', id);
-    if (existing) return { item: sameContent(existing, 'ticket', id, hash), created: false };
-    await queues.ensure(ctx, 'ticket', queue);
-  }
-  const item = { id, hash, actor, ...content, callback: ctx.secrets.seal(content.callback) };
-  return addOnce(
-    { what: 'ticket', id, hash },
-    () => items.add(ctx, 'ticket', item),
-    () => items.get(ctx, 'ticket', id),
-  );
+export function addAll<Row extends { id: string }>(
+  ctx: Context,
+  queue: string,
+  tickets: NewTicket[],
+  actor: string,
+  insert: (ctx: Context, kind: 'ticket', items: NewItem[]) => Promise<(Row | Error | undefined)[]>,
+) {
+  const rows = tickets.map((ticket) => {
+    const content = contentOf(queue, ticket);
+    const { id = newId() } = ticket;
+    return { id, hash: contentHash(content), actor, ...content, callback: ctx.secrets.seal(content.callback) };
+  });
+  const add = added((some: typeof rows) => insert(ctx, 'ticket', some));
+  const find = met('ticket', (ids) => ctx.db.run('get_items', { kind: 'ticket', ids }));
+  // a queue comes with its first ticket, not with one that is rejected
+  const ensure = (some: typeof rows) => queues.ensureEach(ctx, 'ticket', some);
+  const ways = queues.isKnown(ctx, 'ticket', queue) ? [add, find] : [find, ensure, add];
+  return addEach<(typeof rows)[number], { item: Row | Item; created: boolean }>('ticket', rows, ways);
 }
+
+/** Adds one. @param id left out: the ticket's own, or a new one @throws what `addAll` returns */
+export const add = async (ctx: Context, queue: string, ticket: NewTicket, actor: string, id = ticket.id) =>
+  one(await addAll(ctx, queue, [id === undefined ? ticket : { ...ticket, id }], actor, items.addWhole));
 
 const contentOf = (queue: string, ticket: NewTicket) => ({
   queue,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { addOnce } from '../../services/shared/service.ts';
+import { addEach, added, met } from '../../services/shared/sets.ts';
 import { claimOne, deferred, eventually, type Json } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { age, byHand, clear } from '../support/retention.ts';
@@ -46,24 +46,23 @@ test('S4.10 S0.10 an id that is added again while the workflow of the one before
   await eventually(async () => (await workflow('soon')).status === 'completed');
 });
 
-const what = { what: 'ticket', id: 't', hash: '00' };
-const made = { content_hash: Buffer.from([0]) };
+const [rows, made] = [[{ id: 't', hash: '00' }], { id: 't', content_hash: Buffer.from([0]) }];
+const none = async () => [];
 
 test('S0.9 S4.10 an add whose id is being cleared: what it met has gone, and it is made anew', async () => {
   let there = true;
-  const insert = async () => (there ? undefined : made);
-  const find = async () => {
+  const insert = added(async () => (there ? [] : [made]));
+  const find = met('ticket', async () => {
     there = false;
-    return undefined;
-  };
-  expect(await addOnce(what, insert, find)).toEqual({ item: made, created: true });
+    return [];
+  });
+  expect(await addEach('ticket', rows, [insert, find])).toEqual([{ item: made, created: true }]);
 });
 
 test('S0.9 one that is there is the same for the same content only; one that comes and goes is unavailable', async () => {
-  const insert = async () => undefined;
-  expect(await addOnce(what, insert, async () => made)).toEqual({ item: made, created: false });
-  await expect(addOnce({ ...what, hash: '01' }, insert, async () => made)).rejects.toMatchObject({
-    code: 'id_conflict',
-  });
-  await expect(addOnce(what, insert, async () => undefined)).rejects.toMatchObject({ code: 'unavailable' });
+  const find = met('ticket', async () => [made]);
+  expect(await addEach('ticket', rows, [none, find])).toEqual([{ item: made, created: false }]);
+  const other = [{ id: 't', hash: '01' }];
+  expect(await addEach('ticket', other, [none, find])).toMatchObject([{ code: 'id_conflict' }]);
+  expect(await addEach('ticket', rows, [none, none])).toMatchObject([{ code: 'unavailable' }]);
 });
