@@ -53,6 +53,8 @@ declare
   v_items integer;
   v_events integer;
 begin
+  -- looks are asked for before or after
+  perform pg_advisory_xact_lock(person_key('look', e.kind, e.item_id));
   if e.position is null then
     e.items := end_to_erase(e);
     e.position := '';
@@ -94,6 +96,8 @@ begin
   else
     perform end_items(e.kind, looks_of(e.kind, e.item_id), 'invalidated', e.actor, 'erased');
     perform end_items(e.kind, array[e.item_id], 'invalidated', e.actor, 'erased');
+    -- a decision that came first may have drawn one
+    perform end_items(e.kind, looks_of(e.kind, e.item_id), 'invalidated', e.actor, 'erased');
   end if;
   return 0;
 end $$;

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { eventually, insist, type Json, repeat } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
@@ -83,6 +84,24 @@ test('S0.10 of a decided ticket nothing is left but a skeleton, its undelivered 
   await eventually(async () => (await api.get('/v1/tickets/t-1/workflow')).body.status === 'completed');
   expect(received.length).toBe(sent);
   expect(await tablesWith(system, MARK)).toEqual({});
+});
+
+test('S0.10 a look that is asked for in the middle of an erasure: there is none, as the ticket is erased', async () => {
+  const { id } = await tickets.decided('first', { id: 't-looked' });
+  const other = new pg.Client({ connectionString: system.databaseUrl });
+  await other.connect();
+  await other.query('begin');
+  await other.query('select from item where id = $1 for update', [id]);
+  const waiting = (n: number) =>
+    eventually(async () => (await sql('select from pg_locks where not granted')).length >= n, 20_000);
+  const erasure = insist(await api.post('/v1/erasures', { item: { kind: 'ticket', id }, reason: 'r' }), 'erasure', 202);
+  await waiting(1);
+  const asked = api.post(`/v1/tickets/${id}/looks`, { cause: 'appeal' });
+  await waiting(2);
+  await other.end();
+  expectProblem(await asked, 'erased', 409);
+  await eventually(async () => (await api.get(`/v1/erasures/${erasure.id}`)).body.state === 'done');
+  expect(await tickets.ticket(id)).toMatchObject({ erased: true, looks: [] });
 });
 
 test('S0.7 a held ticket is invalidated first, its holder loses it, and nobody is told the outcome', async () => {
