@@ -50,7 +50,7 @@ export default defineConfig({
     projects: [
       // more than there are cores: most tests wait for timers, leases and processes
       { test: { ...each, name: 'quick', include: ['test/**/*.test.ts'], exclude: [...FULL, ...ALONE], maxWorkers: 4 } },
-      { test: { ...each, name: 'full', include: FULL, maxWorkers: 3, sequence: { groupOrder: 1 } } },
+      { test: { ...each, name: 'full', include: FULL, maxWorkers: 4, sequence: { groupOrder: 1 } } },
       // after all others, one file at a time
       { test: { ...each, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } } },
     ],

@@ -122,7 +122,7 @@ test('S4.9 each filter of tickets, and all together, give what a filter over the
   expect([...met].sort()).toEqual(Object.keys(FITS).sort());
   for (const wrong of ['verdict=', 'verdict=a%00', 'overturned=1', 'automation=some', 'decidedAfter=today'])
     expect((await api.get(`/v1/tickets?${wrong}`)).status).toBe(422);
-});
+}, 180_000);
 
 /** The cells of a table of RFC 4180. */
 const cellsOf = (csv: string): string[][] =>
