@@ -51,8 +51,9 @@ begin
   if p_keyed then
     insert into job_key (id, key, run)
     select i.id, x.key, i.run from json_to_recordset(p_items) as x (id text, key text)
-      join item i on i.kind = p_kind and i.id = x.id
-     -- those that this transaction has added
-     where x.key is not null and i.xmin = pg_current_xact_id()::xid;
+     cross join lateral (
+       -- those that this transaction has added
+       select * from item where kind = p_kind and id = x.id and xmin = pg_current_xact_id()::xid offset 0) i
+     where x.key is not null;
   end if;
 end $$;

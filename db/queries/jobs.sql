@@ -54,7 +54,8 @@ returning i.*;
 -- The newest run of each id, with the run that an add of this key began or met; `no`: of which add, from 1.
 select a.no::integer as "no!", i.*, k.run as of_key, is_spent(i.queue, a.topic) as "spent!"
   from unnest(:ids::text[], :keys::text[], :topics::text[]) with ordinality as a (id, key, topic, no)
-  join item i on i.kind = 'job' and i.id = a.id left join job_key k on k.id = i.id and k.key = a.key;
+  join item i on i.kind = 'job' and i.id = any (:ids) and i.id = a.id
+  left join job_key k on k.id = i.id and k.key = a.key;
 
 -- name: finished_run
 -- An earlier run that this token finished.

@@ -1,5 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { closeItems, type ItemFilter, listItems, listTickets, settleNext, type Walked } from '../../db/items.ts';
+import {
+  addItems,
+  closeItems,
+  type ItemFilter,
+  listItems,
+  listTickets,
+  settleNext,
+  type Walked,
+} from '../../db/items.ts';
 import type { ParamsOf } from '../../db/pool.ts';
 import { repeat } from '../support/client.ts';
 import { openTestDb } from '../support/database.ts';
@@ -261,13 +269,18 @@ test('S0.3 in a database that was never analyzed, plans made for a few tickets r
     const items = [{ id: second?.id ?? '' }];
     const closing = { state: 'invalidated', items, reason: 'r', actor: 'a' } as const;
     expect(await closeItems(fresh, 'ticket', closing)).toHaveLength(1);
+    const job = { id: `j-${n}`, key: 'k', queue: 'j', priority: 0, body: n, hash: '00', delaySeconds: 0, actor: 'a' };
+    await addItems(fresh, 'job', [job]);
+    const [met] = await fresh.run('find_runs', { ids: [job.id], keys: ['k'], topics: ['j'] });
+    expect(met).toMatchObject({ no: 1, of_key: 1 });
   };
-  await run(`insert into queue (kind, name) values ('ticket', 'q')`);
+  await run(`insert into queue (kind, name) values ('ticket', 'q'), ('job', 'j')`);
   await run(`alter table item set (autovacuum_enabled = off)`);
   await loader(run)('few', 'q', 20);
   await explainAll(fresh);
   for (let n = 0; n < 3; n++) await handOut(n);
   await loader(run)('many', 'q', 2_000);
+  await loader(run)('jobs', 'j', 2_000, { kind: 'job' });
   await loader(run)('held', 'other', 2_000, { state: 'delayed', wake: `now() + interval '1 day'` });
   expectFewRead(await nodes(() => handOut(10)), ['item'], 50);
 });
