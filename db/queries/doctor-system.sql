@@ -81,7 +81,7 @@ select s.kind || '/' || s.queue as "id!", sum(s.n)::bigint as "n!",
            case when t.kind = 'delivery' then '' else t.queue end as queue,
            t.what, sum(t.n)::bigint as n
       from tally t
-     where t.what in ('buried', 'dead', 'delivery_failed')
+     where t.what in ('buried', 'dead', 'delivery_failed') and t.kind not like 'counted/%'
         or t.kind = 'delivery' and t.queue = 'review' and t.what = 'failed'
      group by 1, 2, 3 having sum(t.n) > 0) s
  group by s.kind, s.queue order by 2 desc limit :limit;

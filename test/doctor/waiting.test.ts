@@ -3,7 +3,7 @@ import { eventually } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
 import { job } from '../support/jobs.ts';
 import { startTestSystem } from '../support/system.ts';
-import { add, configure } from '../support/tickets.ts';
+import { add, addHeld, configure } from '../support/tickets.ts';
 
 // Neither clock runs, and no worker: what is due waits.
 const system = await startTestSystem({ DOCKET_PACEMAKER: 'off', LOG_LEVEL: 'silent' }, { role: 'api' });
@@ -79,6 +79,12 @@ test('dead-letters: buried jobs, dead tickets, deliveries that were given up', a
   await sql('delete from delivery');
   await job(api, 'kick', { id: 'mail' });
   expect((await doctor.findings())['dead-letters']).toBeUndefined();
+  await configure(api, 'mortal', { maxAttempts: 1 });
+  const { id, lease } = await addHeld(api, 'mortal', 'mortal', 'ann');
+  await api.post(`/v1/tickets/${id}/release`, { token: lease.token });
+  // the counters of metrics, which never fall, are none of them
+  await system.running.runtime.db.run('compact_tally');
+  expect((await doctor.findings())['dead-letters']).toMatchObject({ count: 1, examples: ['ticket/mortal: 1 dead'] });
 });
 
 test('receivers: one that has not answered several times', async () => {
