@@ -69,12 +69,13 @@ class Output {
 async function openBash({ cwd, env }: Place): Promise<Shell> {
   const child = spawn('bash', ['--norc'], { cwd, env, stdio: 'pipe', detached: true });
   let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      text += chunk;
-    });
+  child.stdout.on('data', (chunk) => {
+    text += chunk;
+  });
   const output = new Output(() => text);
   const type = (line: string) => child.stdin.write(`${line}\n`);
+  // by one pipe: of two, the mark may be read before an error that was printed before it
+  type('exec 2>&1');
   type(`trap 'printf "\\n${output.mark} failed %s\\n" "$?"' ERR`);
   return {
     async paste(block) {
