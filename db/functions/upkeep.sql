@@ -1,8 +1,10 @@
 -- Analyzes tables that have grown by half since the planner's last statistics. Autovacuum comes once a minute, and
 -- until its first visit the planner takes any index of a new table to be as good as the right one (20,000 jobs in a new
 -- database: 19 ms a pop instead of 1; a thousand queues: 80 ms a claim). Updates and deletes count for less: a table of
--- 100,000 jobs that are popped and finished would be analyzed at each look, for a third of a second.
-create or replace function refresh_statistics() returns setof text language plpgsql as $$
+-- 100,000 jobs that are popped and finished would be analyzed at each look.
+create or replace function refresh_statistics() returns setof text language plpgsql
+-- a tenth of the usual sample, 35 ms instead of 650 for 100,000 tickets: autovacuum takes all of it
+set default_statistics_target = 10 as $$
 declare
   v_table text;
 begin
