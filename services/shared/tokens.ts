@@ -49,7 +49,8 @@ export function contentHash(value: unknown): string {
 function inOrder(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(inOrder);
-  const sorted: Record<string, unknown> = {};
+  // without a prototype, which a name of the value's own would set
+  const sorted: Record<string, unknown> = Object.create(null);
   for (const name of Object.keys(value).sort()) sorted[name] = inOrder((value as Record<string, unknown>)[name]);
   return sorted;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { addEach, added, met } from '../../services/shared/sets.ts';
+import { contentHash } from '../../services/shared/tokens.ts';
 import { claimOne, deferred, eventually, type Json } from '../support/client.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { age, byHand, clear } from '../support/retention.ts';
@@ -65,4 +66,9 @@ test('S0.9 one that is there is the same for the same content only; one that com
   const other = [{ id: 't', hash: '01' }];
   expect(await addEach('ticket', other, [none, find])).toMatchObject([{ code: 'id_conflict' }]);
   expect(await addEach('ticket', rows, [none, none])).toMatchObject([{ code: 'unavailable' }]);
+});
+
+test('S0.9 contents that differ in one name are not the same, whatever the name', () => {
+  const contents = ['{}', '{"a":1}', '{"__proto__":{"a":1}}', '{"__proto__":{"a":2}}', '{"__proto__":1}'];
+  expect(new Set(contents.map((text) => contentHash(JSON.parse(text)))).size).toBe(contents.length);
 });
