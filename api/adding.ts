@@ -34,16 +34,21 @@ export function checkedEntry<S extends z.ZodType>(schema: S, name: string, sent:
   return parsed.data;
 }
 
+/** What came of an entry of a batch, with its id as it was sent. */
+interface Outcome<T> {
+  outcome: T | Problem;
+  id: string | null;
+}
+
 /**
  * Adds the entries of a batch as a set. A rejected one is an outcome, so that it does not affect the others.
  * @param check what a call of an entry's own would check
- * @returns what came of each, with its id as it was sent
  */
 export async function addBatch<Entry, T>(
   sent: unknown[],
   check: (sent: unknown) => Entry,
   add: (entries: Entry[]) => Promise<(T | Error)[]>,
-): Promise<{ outcome: T | Problem; id: string | null }[]> {
+): Promise<Outcome<T>[]> {
   const checked = sent.map((each) => tried(() => check(each)));
   const outcomes = (await add(checked.filter((entry) => !(entry instanceof Error)) as Entry[])).values();
   return checked.map((entry, n) => {
@@ -54,13 +59,7 @@ export async function addBatch<Entry, T>(
 }
 
 /** The result of a ticket or case of a batch. */
-export const batchResult = ({
-  outcome,
-  id,
-}: {
-  outcome: { item: { id: string }; created: boolean } | Problem;
-  id: string | null;
-}) =>
+export const batchResult = ({ outcome, id }: Outcome<{ item: { id: string }; created: boolean }>) =>
   outcome instanceof Problem
     ? { id, httpStatus: outcome.status, code: outcome.code, detail: outcome.message }
     : { id: outcome.item.id, httpStatus: outcome.created ? 201 : 200 };

@@ -33,6 +33,7 @@ begin
                 when s.delay > 0 then 'delayed' else 'ready' end as state
       from unnest(p_ids, p_tokens, p_delays, p_priorities, p_reasons)
              with ordinality as s (id, token, delay, priority, reason, no)
+      -- by ids twice, as in `grant_items`
       join item i on i.kind = p_kind and i.id = any (p_ids) and i.id = s.id
        and is_live(i, coalesce(s.token, i.lease_id), p_subject)
      cross join lateral (select * from queue where kind = i.kind and name = i.queue offset 0) q
@@ -78,6 +79,7 @@ begin
     select i.kind, i.id, coalesce(p_actor, s.actor) as actor, s.result::json as result,
            coalesce(i.callback, q.callback) is not null as deliver
       from unnest(p_ids, p_actors, p_results, p_also_held, p_numbers) as s (id, actor, result, also_held, number)
+      -- by ids twice, as in `grant_items`
       join item i on i.kind = p_kind and i.id = any (p_ids) and i.id = s.id and i.ended_at is null
        and (s.number is null or i.seq = s.number)
      cross join lateral (select * from queue where kind = i.kind and name = i.queue offset 0) q

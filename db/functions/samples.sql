@@ -128,5 +128,6 @@ begin
         join event e on e.kind = 'ticket' and e.item_id = i.id and e.type = 'decided'
         join event g on g.kind = 'ticket' and g.item_id = i.id and g.seq = e.ends and g.actor = i.ended_by) a
    where k.kind = 'ticket' and k.name = any (p_queues) and k.lease = 'adaptive'
+     -- by the last, too: else all queues may be read for each
      and q.kind = k.kind and q.name = k.name and q.lease = k.lease and q.adaptive_seconds is distinct from a.seconds;
 end $$;

@@ -252,6 +252,5 @@ async function ask(ctx: Context, item: CaseItem, queue: string, id: string) {
   await queues.ensure(ctx, 'ticket', queue);
   const body = { case: caseView(item) };
   const ticket = { id, queue, body, hash: contentHash(body), priority: 0, delaySeconds: 0, actor };
-  const [added] = await items.add(ctx, 'ticket', [{ ...ticket, exclude: item.parties.map((p) => p.id) }]);
-  return added && one([added]);
+  return one(await items.add(ctx, 'ticket', [{ ...ticket, exclude: item.parties.map((p) => p.id) }]));
 }

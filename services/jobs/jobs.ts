@@ -83,8 +83,8 @@ export async function put(ctx: Context, job: Omit<NewJob, 'id' | 'key'>, actor: 
   await queues.ensure(ctx, 'job', job.topic);
   for (let draw = 0; draw < DRAWS; draw++) {
     const hash = randomBytes(32).toString('hex');
-    const [item] = await items.addWhole(ctx, 'job', [{ ...rowOf(job, actor), id: null, hash }]);
-    if (item) return one([item]);
+    const item = one(await items.addWhole(ctx, 'job', [{ ...rowOf(job, actor), id: null, hash }]));
+    if (item) return item;
   }
   throw new Error(`no free number for a job of ${job.topic}`);
 }

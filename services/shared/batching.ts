@@ -32,10 +32,10 @@ export function shareSets<In, Out>(
     const taken = new Set<string>();
     const batch: Waiting<In, Out>[] = [];
     const left: Waiting<In, Out>[] = [];
-    for (const one of waiting) {
-      const own = keys(one.input);
-      if (batch.length < max && !own.some((k) => taken.has(k))) batch.push(one);
-      else left.push(one);
+    for (const each of waiting) {
+      const own = keys(each.input);
+      if (batch.length < max && !own.some((k) => taken.has(k))) batch.push(each);
+      else left.push(each);
       for (const key of own) taken.add(key);
     }
     waiting = left;
