@@ -88,6 +88,7 @@ function retrySeconds({ attempts, attempts_before }: Delivery, answer: Answer | 
 
 const TIMEOUT_MS = 10_000;
 const NOT_FOUND = 5;
+const INVALID_ARGUMENT = 3;
 const JSON_PLAIN = { [METADATA_ENCODING_KEY]: Buffer.from('json/plain') };
 
 /**
@@ -109,7 +110,8 @@ async function signal(ctx: Context, { url, id, body }: Outgoing): Promise<Answer
   } catch (error) {
     if (!isGrpcServiceError(error)) throw error;
     // a namespace that was registered a moment ago is not found for some seconds
-    if (error.code !== NOT_FOUND || /^namespace\b/i.test(error.details)) throw new Error(error.details);
+    const ends = error.code === INVALID_ARGUMENT || (error.code === NOT_FOUND && !/^namespace\b/i.test(error.details));
+    if (!ends) throw new Error(error.details);
     return { status: 410, why: `Temporal: ${error.details}`, retryAfterMs: null };
   }
   return { status: 200, retryAfterMs: null };

@@ -1,11 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import type { Kind } from '../contract/snapshot.ts';
+import { checkValues, problemOf } from '../services/shared/checks.ts';
 import { checkEntry, invalid, Problem } from '../services/shared/service.ts';
 import { tried } from '../services/shared/sets.ts';
 import { idFromKey } from '../services/shared/tokens.ts';
 import type { Caller } from './auth.ts';
-import { checkValues } from './body.ts';
-import { problemOf } from './endpoint.ts';
 
 /** The value of the header. */
 export const IdempotencyKey = z.string().regex(/^[\x21-\x7e]{1,255}$/);

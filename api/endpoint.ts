@@ -6,10 +6,11 @@ import type { Role } from '../contract/keys.ts';
 import type { ProblemCode } from '../contract/problems.ts';
 import type { Gone } from '../runtime/waiting.ts';
 import * as adminLog from '../services/access/admin-log.ts';
+import { checkValues, problemOf } from '../services/shared/checks.ts';
 import { type Context, invalid, Problem } from '../services/shared/service.ts';
 import type { Api } from './api.ts';
 import { type Caller, OPEN } from './auth.ts';
-import { checkValues, readJson, type Sent } from './body.ts';
+import { readJson, type Sent } from './body.ts';
 import { checkScope, type Scope, type ScopedCall, scoped } from './scopes.ts';
 import { STRANGERS, type Transfer } from './transfers.ts';
 
@@ -234,9 +235,9 @@ function pathParams(c: ApiContext): Record<string, string> {
 }
 
 function queryOf(e: AnyEndpoint, c: ApiContext): undefined {
-  const sent = c.req.url.includes('?') ? c.req.query() : {};
-  checkNames(e, sent);
-  return check(e.query, sent, 'query');
+  if (!c.req.url.includes('?')) return check(e.query, {}, 'query');
+  checkNames(e, c.req.queries());
+  return check(e.query, c.req.query(), 'query');
 }
 
 /** A missing body counts as an object without fields. */
@@ -265,32 +266,15 @@ function check(schema: Input, value: unknown, where: string): undefined {
   throw problemOf(parsed.error, where);
 }
 
-/** Rejects unknown parameters: a misspelt filter would be ignored. */
-function checkNames(e: AnyEndpoint, query: Record<string, string>): void {
-  const known = e.query ? (e.query as z.ZodObject).shape : {};
-  const errors = Object.keys(query)
-    .filter((name) => !Object.hasOwn(known, name) && !(name === 'ticket' && e.takesTicket))
+/** Rejects parameters that are unknown or repeated: a filter would be ignored. */
+function checkNames(e: AnyEndpoint, query: Record<string, string[]>): void {
+  const known: object = { ...(e.query as z.ZodObject | undefined)?.shape, ...(e.takesTicket && { ticket: true }) };
+  const wrong = (name: string) =>
+    Object.hasOwn(known, name) ? 'is given more than once' : 'is not a parameter of this call';
+  const errors = Object.entries(query)
+    .filter(([name, values]) => values.length > 1 || !Object.hasOwn(known, name))
     .slice(0, 50)
-    .map((name) => ({ path: name.slice(0, 100), message: 'is not a parameter of this call' }));
+    .map(([name]) => ({ path: name.slice(0, 100), message: wrong(name) }));
   const [first] = errors;
   if (first) throw new Problem('invalid_request', `query: ${first.path} ${first.message}`, { errors });
-}
-
-/** The problem that lists every wrong field by its path. Never contains a value. */
-export function problemOf(error: z.ZodError, where: string): Problem {
-  const errors = error.issues
-    .flatMap(plainly)
-    .slice(0, 50)
-    .map((i) => ({ path: i.path.join('.'), message: i.message }));
-  const first = errors[0];
-  return new Problem('invalid_request', `${where}: ${first?.path ? `${first.path}: ` : ''}${first?.message}`, {
-    errors,
-  });
-}
-
-/** For a union, the issues of the closest alternative. */
-function plainly(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
-  if (issue.code !== 'invalid_union') return [issue];
-  const [nearest] = [...issue.errors].sort((a, b) => a.length - b.length);
-  return nearest?.map((i) => ({ ...i, path: [...issue.path, ...i.path] })) ?? [issue];
 }

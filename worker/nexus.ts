@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { startWorkflow, WorkflowRunOperationHandler } from '@temporalio/nexus';
 import * as nexus from 'nexus-rpc';
 import { NewCase } from '../contract/cases.ts';
+import { SMALL_BODY } from '../contract/common.ts';
 import type { Item } from '../contract/items.ts';
 import { NewJob } from '../contract/jobs.ts';
 import { AnyName, Id } from '../contract/names.ts';
@@ -12,7 +13,7 @@ import * as cases from '../services/cases/cases.ts';
 import * as courts from '../services/cases/courts.ts';
 import * as waits from '../services/deliveries/waits.ts';
 import * as jobs from '../services/jobs/jobs.ts';
-import { checkCallback } from '../services/shared/checks.ts';
+import { checkCallback, checkValues } from '../services/shared/checks.ts';
 import { type Context, Problem, problemFrom } from '../services/shared/service.ts';
 import { contentHash } from '../services/shared/tokens.ts';
 import * as tickets from '../services/tickets/tickets.ts';
@@ -123,6 +124,9 @@ function handler(
 }
 
 function checked<S extends z.ZodType>(schema: S, sent: unknown): z.output<S> {
+  checkValues(sent);
+  if (Buffer.byteLength(JSON.stringify(sent) ?? '') > SMALL_BODY)
+    throw new Problem('payload_too_large', `the input may have ${SMALL_BODY} bytes at most`);
   const parsed = schema.safeParse(sent);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the input'} ${message}`);

@@ -6,9 +6,9 @@ import { bodyBytes, bodyOfBytes } from '../../domain/jobs.ts';
 import type { Gone } from '../../runtime/waiting.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import * as popping from '../../services/jobs/popping.ts';
+import { problemOf } from '../../services/shared/checks.ts';
 import { Problem } from '../../services/shared/service.ts';
 import { readBytes, type Sender } from '../body.ts';
-import { problemOf } from '../endpoint.ts';
 
 const MAX_DELAY = 2 ** 31;
 const MAX_TTR = 86_400;

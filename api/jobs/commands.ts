@@ -9,11 +9,11 @@ import type { Gone } from '../../runtime/waiting.ts';
 import * as beats from '../../services/jobs/beats.ts';
 import * as jobs from '../../services/jobs/jobs.ts';
 import * as popping from '../../services/jobs/popping.ts';
+import { checkValues, problemOf } from '../../services/shared/checks.ts';
 import { type Context, invalid, Problem } from '../../services/shared/service.ts';
 import { addBatch, checkedEntry } from '../adding.ts';
 import type { Caller } from '../auth.ts';
-import { checkValues } from '../body.ts';
-import { endpoint, LARGE_BODY, ok, problemOf } from '../endpoint.ts';
+import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
 import { checkItems, checkNames } from '../scopes.ts';
 
 /** The answer to a command: always these four fields, for some commands more (S3.1). */

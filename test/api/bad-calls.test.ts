@@ -72,6 +72,31 @@ test('parameters that a call does not know are named', async () => {
   for (const path of ['/docs?theme=dark', '/openapi.json?v=1']) expect((await api.get(path)).status).toBe(200);
 });
 
+test('a parameter that is given twice is refused: one of the two would be ignored', async () => {
+  for (const path of ['/v1/tickets?state=waiting&state=held', '/v1/deliveries?state=failed&limit=1&state=failed']) {
+    const reply = await api.get(path);
+    expectProblem(reply, path, 'invalid_request');
+    expect(reply.body.errors).toEqual([{ path: 'state', message: 'is given more than once' }]);
+  }
+});
+
+test('what is wrong with a callback is named by its field, whatever sorts of callbacks there are', async () => {
+  const workflow = { namespace: 'default', workflowId: 'w', signal: '' };
+  for (const [callback, path] of [
+    [{ temporal: workflow }, 'callback.temporal.signal'],
+    [{ temporal: { ...workflow, namespace: '*' } }, 'callback.temporal.namespace'],
+    [{ url: 'https://receiver.example/', secret: 'whsec_' }, 'callback.secret'],
+    [{ review: 'r1', kind: 'video', targetId: 't' }, 'callback.kind'],
+  ] as const) {
+    const replies = [await api.post('/v1/queues/q/tickets', { body: 1, callback })];
+    if (!('review' in callback)) replies.push(await api.put('/v1/queues/q', { callback }));
+    for (const reply of replies) {
+      expectProblem(reply, path, 'invalid_request');
+      expect(reply.body.errors[0].path).toBe(path);
+    }
+  }
+});
+
 const LIMITS = ['0', '501', '-1', 'abc', 'NaN', 'Infinity', '1.5', '1e9', '', '%00', '9007199254740993', '5,6'];
 const asCursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const ODD_CURSORS = [

@@ -132,6 +132,13 @@ test('B.1 what is wrong with an operation it says at once, without a stack', asy
     ['case', { court: 'elsewhere', id: 'x', body: 1 }, /not_found/],
     ['job', { topic: 'shipments', id: 'x', body: 1, key: 'mine' }, /invalid_request: .*key/],
     ['ticket', 'no object', /invalid_request/],
+    ['ticket', ticket('x', { body: { note: 'a\0b' } }), /invalid_request: body.note contains a NUL character/],
+    [
+      'job',
+      { topic: 'shipments', id: 'x', body: 'a\ud800' },
+      /invalid_request: body contains half of a surrogate pair/,
+    ],
+    ['ticket', ticket('x', { body: 'x'.repeat(256 * 1024) }), /payload_too_large: the input may have 262144 bytes/],
   ] as const) {
     const says = await failureOf(await start(of, input as object));
     expect(says).toMatch(why);

@@ -109,6 +109,7 @@ test('B.1 a workflow that has closed, another run of it, or one that never was e
     ['to-closed', toward('closed')],
     ['to-nobody', toward('nobody')],
     ['to-run', toward('again', 'decided', { runId })],
+    ['to-no-run', toward('again', 'decided', { runId: 'no-uuid' })],
   ] as const) {
     await decided(id, callback, 'late');
     await eventually(async () => (await eventTypes(api, id)).at(-1) === 'delivery_failed', 30_000);
