@@ -63,10 +63,12 @@ async function add(server: Server, rows: Row[], sent: Sent): Promise<void> {
   }
 }
 
-/** @throws Error where the server takes no items from the key */
+/** @throws Error where the server takes no items from the key, or has no API there: each row would be refused */
 export async function check(server: Server): Promise<void> {
   const { said } = await post(server, 'jobs', '{"command":"add","jobs":[]}');
   if (said?.code === 'forbidden') throw badKey(server, said);
+  if (said?.code === 'not_found' || said?.code === 'method_not_allowed')
+    throw new Error(`${server.setting}: ${said.detail} at ${server.url}; correct ${server.setting}, which has no /v1`);
 }
 
 /** Undefined: it is none, or one that passes. */

@@ -161,6 +161,15 @@ describe('a server that takes nothing now', () => {
     await withFollower(outbox, api.url, () => outbox.drained());
   });
 
+  test('a URL of Docket without an API there ends the follower, and rows wait', async () => {
+    await client.query(`select docket_outbox.add_ticket('wrong', 'wrong-1', '1')`);
+    for (const path of ['/v1', '/docs', '?v=1']) {
+      const ended = await docket(['outbox', 'follow', outbox.url], { DOCKET_URL: `${api.url}${path}` });
+      expectFailure(ended, 'docket outbox follow: DOCKET_URL: ', 'correct DOCKET_URL');
+    }
+    expect((await client.query('delete from docket_outbox.message')).rowCount).toBe(1);
+  });
+
   test('one queue that cannot be added to holds up no other', async () => {
     await client.query(`select docket_outbox.add_ticket('stuck', 'stuck-' || n, '1') from generate_series(1, 1500) n`);
     await client.query(`select docket_outbox.add_ticket('free', 'free-1', '1')`);
