@@ -53,8 +53,8 @@ export function itemActivities(ctx: Context, pacemaker: boolean) {
     async forgetWait(workflowId: string) {
       await waits.forget(ctx, workflowId);
     },
-    /** Ends the item, because its caller has cancelled and wants that. */
+    /** Ends the item, because its caller has cancelled and wants that. Its own workflow is informed: this one is another. */
     withdraw: (workflowId: string, { kind, id, version, actor }: Awaited) =>
-      carryOut(ctx, kind, id, workflowId, { type: 'invalidate', reason: 'withdrawn', by: actor, version }),
+      carryOut(ctx, kind, id, workflowId, { type: 'invalidate', reason: 'withdrawn', by: actor, version }, {}),
   };
 }

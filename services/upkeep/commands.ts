@@ -1,6 +1,6 @@
 import type { Command, Kind } from '../../contract/snapshot.ts';
 import { closeItems } from '../../db/items.ts';
-import { type Mover, only } from '../../db/pool.ts';
+import { type Mover, only, type Receipt } from '../../db/pool.ts';
 import { isFinal } from '../../domain/items.ts';
 import { closeCases } from '../cases/cases.ts';
 import type { Context } from '../shared/service.ts';
@@ -11,15 +11,20 @@ import { deleteTask } from '../tasks/tasks.ts';
  * workflow asks for it. A command that changes nothing (the item is final or not held, the command is not known) is
  * recorded as refused in the item's events.
  * @param key identifies the command
+ * @param receipt the workflow that asks and is not informed of what comes of it; default: the item's own
  */
-export const carryOut = ({ db }: Pick<Context, 'db'>, kind: Kind, id: string, key: string, command: Command) =>
-  db.transaction(
-    async (tx) => {
-      const first = await tx.run('command_once', { key, kind, id });
-      if (first.length > 0) await carryOutOnce(tx, kind, id, command);
-    },
-    { receivedBy: id },
-  );
+export const carryOut = (
+  { db }: Pick<Context, 'db'>,
+  kind: Kind,
+  id: string,
+  key: string,
+  command: Command,
+  receipt: Receipt = { receivedBy: id },
+) =>
+  db.transaction(async (tx) => {
+    const first = await tx.run('command_once', { key, kind, id });
+    if (first.length > 0) await carryOutOnce(tx, kind, id, command);
+  }, receipt);
 
 async function carryOutOnce(tx: Mover, kind: Kind, id: string, command: Command): Promise<void> {
   const refuse = (data: object) => tx.move('note_item', { kind, id, type: 'refused', actor: command.by, data });

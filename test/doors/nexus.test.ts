@@ -161,6 +161,15 @@ test("B.1 the item's own callback is delivered as well, and a reviewer sees a ti
   await resolve('both');
   expect(await handle.result()).toMatchObject({ state: 'decided' });
   await eventually(async () => received.length === 1);
+
+  const withdraws = await start('ticket', ticket('taken-back', { callback, onCancel: 'withdraw' }));
+  await waiting('taken-back');
+  const own = system.running.ctx.client.workflow.getHandle('ticket/taken-back');
+  await eventually(() => own.describe());
+  await withdraws.cancel();
+  expect(await withdraws.result()).toMatchObject({ state: 'invalidated', reason: 'withdrawn' });
+  await eventually(async () => received.length === 2);
+  expect(await own.result()).toMatchObject({ state: 'invalidated' });
 });
 
 test('B.1 callers that continue as new, end or use an id again have a wait of their own each', async () => {
