@@ -43,7 +43,7 @@ export async function openMysql(url: string, table: string): Promise<Target> {
     await run(`set session sql_mode = 'STRICT_ALL_TABLES'`);
     await run(`create table if not exists ${events} (
       id varchar(300) primary key, seq bigint not null, kind varchar(30) not null, item_id varchar(300) not null,
-      type varchar(100) not null, actor varchar(300) not null, at datetime(6) not null, data json) ${KEPT}`);
+      type varchar(100) not null, actor text not null, at datetime(6) not null, data json) ${KEPT}`);
     await run(`create table if not exists ${position} (
       one tinyint primary key, seq bigint not null, id varchar(300) not null) ${KEPT}`);
   } catch (error) {

@@ -59,6 +59,8 @@ test('S4.8 ids that differ in case or in an accent only, and text of any kind, a
   const ids = ['Elan', 'elan', 'élan', '🏛️-中', 'quote\'"\\'];
   await addNew(db, 'q', ids);
   await note(db, 'Elan', { text: 'a\\b "c" \'d\' %s ? \n 🏛️', large: 'x'.repeat(60_000) });
+  // as an operator's signal may name who sends it
+  await note(db, 'Elan', {}, 'olga '.repeat(400));
   for (let n = 0; n < 40; n++) await note(db, 'elan', { large: '中'.repeat(20_000) });
   await finish(['--to', server.url()]);
   await expectAll('docket_event');

@@ -78,8 +78,8 @@ export function expectWhole(lines: FeedEvent[], after = 0): void {
 }
 
 /** One more event of a ticket. */
-export const note = (db: Mover, id: string, data: object = { by: 'test' }) =>
-  db.move('note_item', { kind: 'ticket', id, type: 'refused', actor: 'test', data });
+export const note = (db: Mover, id: string, data: object = { by: 'test' }, actor = 'test') =>
+  db.move('note_item', { kind: 'ticket', id, type: 'refused', actor, data });
 
 export interface Pending {
   /** Does more in the same transaction. */
