@@ -77,6 +77,21 @@ test('S0.4 transfer and resolve: another queue, a decision with its reason', asy
   expect(await ticket(api, 'acts-3')).toMatchObject({ decision: { status: 3 }, reason: 'court order' });
 });
 
+test("S0.4 an operator decides by the queue's form, in its words", async () => {
+  const verdict = { title: 'Verdict', oneOf: [{ const: 'keep', title: 'Keep it' }, { const: 'remove' }] };
+  await api.put('/v1/queues/formed', { form: { type: 'object', required: ['verdict'], properties: { verdict } } });
+  await add(api, 'formed', { id: 'formed-1' });
+  const page = await browser.open(at('ticket', 'formed-1'));
+  await press(page, 'Decide');
+  const dialog = page.getByRole('dialog', { name: 'Decide this ticket yourself' });
+  await submit(dialog, { Reason: 'court order' }, 'Decide');
+  await sees(dialog.getByRole('group', { name: 'Verdict' }), 'Is required.');
+  await dialog.getByLabel('Keep it').check();
+  await press(dialog, 'Decide');
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await ticket(api, 'formed-1')).toMatchObject({ decision: { verdict: 'keep' }, reason: 'court order' });
+});
+
 test('S3 a job with any letters in its id: kicked, finished, and another one deleted', async () => {
   const id = 'order/2024#1 ü';
   await api.post('/v1/jobs', { command: 'add', topic: 'shop/close', id, delay: 3_600, body: 'a\nb' });

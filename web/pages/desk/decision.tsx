@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import type { Schemas } from '../../api/client.ts';
 import { type Draft, emptyDraft, type FieldError, read } from '../../components/form/draft.ts';
 import { Fields } from '../../components/form/fields.tsx';
 import { useShortcuts } from '../../components/keys.ts';
@@ -38,8 +39,18 @@ export function decisionForm(schema: object | null | undefined): DecisionForm {
   return single({ kind: 'one', name: 'verdict', said: [choose, ''], empty: 'required', options });
 }
 
+/** A decision as a field of another form, and the decision that its value makes. */
+export function decisionField(schema: object | null | undefined) {
+  const { fields, decisionIn } = schema ? formOf(schema, texts.value) : freeForm();
+  const { decision } = texts.value.items;
+  return {
+    field: { kind: 'object', name: 'decision', said: [decision, ''], fields } as const,
+    decisionIn: (filled: unknown) => decisionIn(filled as Record<string, unknown>) as Schemas['Resolve']['decision'],
+  };
+}
+
 /** Any decision there can be. */
-export function freeForm(): DecisionForm {
+function freeForm(): DecisionForm {
   const { title, json } = texts.value.desk.decision;
   return single({ kind: 'json', name: 'json', said: [title, json], empty: 'required' });
 }

@@ -4,11 +4,11 @@ import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { State } from '../../components/badge.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
-import { Section } from '../../components/page.tsx';
+import { Empty, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { decisionForm, freeForm } from '../desk/decision.tsx';
+import { decisionField, decisionForm } from '../desk/decision.tsx';
 import { wordsOf } from '../desk/schema.ts';
 
 type Ticket = Schemas['Ticket'];
@@ -29,14 +29,14 @@ export function Looks({ ticket, refresh }: Props) {
       title={t.title}
       actions={!of && settings.data && <Ask {...{ ticket, refresh }} form={settings.data.form} />}
     >
-      <div class="panel-body">
-        <ul class="reasons">
+      {!of && looks.length === 0 && <Empty>{t.none}</Empty>}
+      {(of || looks.length > 0) && (
+        <ul class="reasons panel-body">
           {of && (
             <li>
               {t.of(t.causes[of.cause])} <a href={itemPath('ticket', of.id)}>{of.id}</a>
             </li>
           )}
-          {!of && looks.length === 0 && <li>{t.none}</li>}
           {looks.map(({ id: look, causes, outcome, state }) => (
             <li key={look}>
               {causes.map((cause) => t.causes[cause]).join(', ')} <a href={itemPath('ticket', look)}>{look}</a>{' '}
@@ -50,14 +50,14 @@ export function Looks({ ticket, refresh }: Props) {
             </li>
           )}
         </ul>
-      </div>
+      )}
     </Section>
   );
 }
 
 function Ask({ ticket: { id }, refresh, form: schema }: Props & { form: Schemas['Queue']['form'] }) {
-  const { looks: t, actions, decision } = texts.value.items;
-  const form = schema ? decisionForm(schema) : freeForm();
+  const { looks: t, actions } = texts.value.items;
+  const { field: verdict, decisionIn } = decisionField(schema);
   const reason: FieldSpec = { kind: 'text', name: 'reason', said: [actions.reason, t.reasonHint], empty: 'omit' };
   const causes: FieldSpec = {
     ...{ kind: 'choice', name: 'cause', said: [t.cause, ''], initial: 'check', proposed: true },
@@ -68,12 +68,11 @@ function Ask({ ticket: { id }, refresh, form: schema }: Props & { form: Schemas[
   };
   const send = async (given: Readonly<Record<string, unknown>>) => {
     const { cause = 'overturn', decision: filled, ...rest } = given;
-    const decided = filled ? { decision: form.decisionIn(filled as Record<string, unknown>) } : {};
+    const decided = filled ? { decision: decisionIn(filled) } : {};
     const body = { ...rest, cause, ...decided } as Schemas['AskForLook'];
     await data(api.POST('/v1/tickets/{id}/looks', { params: { path: { id } }, body }));
     refresh();
   };
-  const verdict: FieldSpec = { kind: 'object', name: 'decision', said: [decision, ''], fields: form.fields };
   return (
     <>
       {mayAct('producer') && <Action label={t.ask} fields={[causes, reason]} run={send} done={t.asked} />}

@@ -2,9 +2,9 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
-import { refusal } from '../../components/form/form.tsx';
 import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
+import { decisionField } from '../desk/decision.tsx';
 
 type Ticket = Schemas['Ticket'];
 
@@ -35,16 +35,12 @@ function useTransferFields(): FieldSpec[] {
 }
 
 /** What may be done to an open ticket from outside. */
-export function TicketActions({ ticket: { id, lease, priority }, refresh }: Props) {
+export function TicketActions({ ticket: { id, queue, lease, priority }, refresh }: Props) {
   const t = texts.value.items.actions;
   const params = { path: { id } };
   const holder = lease?.reviewer;
-  const decision: FieldSpec = {
-    kind: 'text',
-    name: 'decision',
-    said: [texts.value.items.decision, t.decisionHint],
-    empty: 'required',
-  };
+  const settings = useGet('/v1/queues/{queue}', { path: { queue } });
+  const { field, decisionIn } = decisionField(settings.data?.form);
   const then =
     <Value,>(call: (value: Value) => Promise<unknown>) =>
     (value: Readonly<Record<string, unknown>>) =>
@@ -75,13 +71,13 @@ export function TicketActions({ ticket: { id, lease, priority }, refresh }: Prop
           run={then((body: Why & { queue: string }) => data(api.POST('/v1/tickets/{id}/transfer', { params, body })))}
         />
       )}
-      {mayAct('producer') && (
+      {mayAct('producer') && settings.data && (
         <Action
           {...t.resolve}
           will={lease === null ? t.resolveWill : t.resolveHeldWill(lease.reviewer)}
-          fields={[decision, reasonField()]}
-          run={then(({ decision: typed, reason = '' }: Why & { decision: string }) => {
-            const body = { decision: parseJson(typed), reason };
+          fields={[field, reasonField()]}
+          run={then(({ decision: filled, reason = '' }: Why & { decision: unknown }) => {
+            const body = { decision: decisionIn(filled), reason };
             return data(api.POST('/v1/tickets/{id}/resolve', { params, body }));
           })}
         />
@@ -99,20 +95,4 @@ export function TicketActions({ ticket: { id, lease, priority }, refresh }: Prop
       )}
     </>
   );
-}
-
-/**
- * What someone typed as JSON: `{"status": 1}`, `true`; a word that is no JSON is a string, so that no one types quotes.
- * @throws CallError for JSON that is not whole
- */
-function parseJson(typed: string): Schemas['Resolve']['decision'] {
-  const text = typed.trim();
-  try {
-    return JSON.parse(text);
-  } catch {
-    // a bracket that is not closed is a mistake, and no word
-    if (/^[[{"]/.test(text))
-      throw refusal('invalid_request', [{ path: 'decision', message: texts.value.form.wrong.json }]);
-    return text;
-  }
 }

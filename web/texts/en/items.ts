@@ -220,7 +220,6 @@ export const items = {
     priority: 'New priority',
     priorityHint: '−1000 to 1000; higher goes first',
     toQueue: 'To the queue',
-    decisionHint: 'JSON, or a word',
     reprioritize: { label: 'Reprioritize', title: 'Change the priority', done: 'The priority has changed.' },
     reprioritizeWill: (now: number) =>
       `The next claim goes by the new priority; now it is ${now}. Rules and ageing of the queue no longer set it.`,

@@ -216,7 +216,6 @@ export const items: Texts['items'] = {
     priority: '新的优先级',
     priorityHint: '−1000 到 1000，越大越先',
     toQueue: '目标队列',
-    decisionHint: 'JSON 或一个词',
     reprioritize: { label: '调整优先级', title: '调整优先级', done: '优先级已调整。' },
     reprioritizeWill: (now) => `下一次领取即按新优先级排序，当前为 ${now}。队列的规则和老化不再影响它。`,
     release: { label: '释放', title: '从持有人处收回', done: '已释放。' },
