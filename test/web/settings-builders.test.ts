@@ -4,7 +4,7 @@ import { useBrowser } from '../support/browser.ts';
 import { eventually } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, ticket } from '../support/tickets.ts';
-import { fill, keys, press, sees, submit } from './page.ts';
+import { fill, holdBack, keys, press, sees, submit } from './page.ts';
 
 const { api } = await startTestSystem();
 const queue = async (name: string) => (await api.get(`/v1/queues/${name}`)).body;
@@ -23,6 +23,8 @@ test('S0.8 a lead builds a form field by field; the preview and then the desk ha
   const page = await browser.open(`${api.url}/settings/queues/built`);
   const preview = page.getByRole('region', { name: 'Preview' });
   await sees(preview, 'Without fields the desk offers these', 'Approve');
+  await press(page, 'Add a guideline');
+  await fill(group(page, 'Guideline 1'), { Name: 'hate', Text: '**Never** keep it.' });
   await press(page, 'Add a field');
   await fill(group(page, 'Field 1'), { Name: 'verdict', Required: true });
   await option(page, 'Field 1', 1, { Value: 'keep', Label: 'Keep it' });
@@ -37,8 +39,8 @@ test('S0.8 a lead builds a form field by field; the preview and then the desk ha
   await fill(preview, { 'Why (optional)': 'a scam' });
   await sees(preview, '{"verdict":"remove","why":"a scam"}');
   await keys(page, 'Enter');
-  await press(page, 'Add a guideline');
-  await fill(group(page, 'Guideline 1'), { Name: 'hate', Text: '**Never** keep it.' });
+  const guideline = group(page, 'Option 1').getByLabel('Guideline');
+  expect(await guideline.locator('option').allTextContents()).toEqual(['None', 'hate']);
   await press(page, 'Save settings');
   await sees(page, 'Saved.');
   const { form, guidelines } = await queue('built');
@@ -58,6 +60,29 @@ test('S0.8 a lead builds a form field by field; the preview and then the desk ha
   expect(guidelines).toEqual({ hate: '**Never** keep it.' });
   const desk = await browser.open(`${api.url}/desk/built`, { person: 'anna' });
   await sees(desk, 'Keep it', 'Guideline: Remove it');
+});
+
+test('S4.9 settings are there before the newest ticket, which is then the one to try; what was typed first stays', async () => {
+  await add(api, 'late', { id: 'late-1', body: { text: 'hello' } });
+  const open = async () => {
+    const page = await browser.prepare(api.url);
+    const letGo = await holdBack(page, '**/v1/tickets?*');
+    await page.goto(`${api.url}/settings/queues/late`);
+    const tried = page.getByLabel('Ticket (JSON)');
+    await tried.waitFor();
+    return { page, letGo, tried };
+  };
+  const first = await open();
+  expect(await first.tried.inputValue()).toBe('');
+  first.letGo();
+  await eventually(async () => (await first.tried.inputValue()).includes('hello'));
+  const second = await open();
+  await second.tried.fill('{"priority": 7}');
+  const answered = second.page.waitForResponse('**/v1/tickets?*');
+  second.letGo();
+  await answered;
+  await press(second.page, 'Add a rule');
+  expect(await second.tried.inputValue()).toBe('{"priority": 7}');
 });
 
 test('S4.9 keys alone move a field, which keeps the focus; what no field says stays, and JSON is the same value', async () => {

@@ -11,7 +11,7 @@ import {
   read,
 } from './draft.ts';
 import './form.css';
-import { LeafInput } from './inputs.tsx';
+import { LeafInput, Whole } from './inputs.tsx';
 import type { BuiltField, FieldSpec, GroupSpec } from './spec.ts';
 
 interface FieldsProps {
@@ -27,7 +27,7 @@ interface FieldsProps {
 export function Fields({ fields, draft, onChange, errors, at = '' }: FieldsProps) {
   const set = (name: string) => (value: DraftValue) =>
     onChange({ ...draft, values: { ...draft.values, [name]: value } });
-  return (
+  const grid = (
     <div class="form-grid">
       {fields.map((field) => {
         if (field.kind === 'fixed' || field.onlyIf?.(draft.values) === false) return null;
@@ -42,6 +42,7 @@ export function Fields({ fields, draft, onChange, errors, at = '' }: FieldsProps
       })}
     </div>
   );
+  return at === '' ? <Whole.Provider value={draft}>{grid}</Whole.Provider> : grid;
 }
 
 interface GroupProps<F extends GroupSpec = GroupSpec> {

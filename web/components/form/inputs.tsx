@@ -1,8 +1,9 @@
-import { useId, useState } from 'preact/hooks';
+import { createContext } from 'preact';
+import { useContext, useId, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { Field, Select } from '../field.tsx';
 import { span } from '../format.ts';
-import type { DraftValue, FieldError } from './draft.ts';
+import type { Draft, DraftValue, FieldError } from './draft.ts';
 import { ownTimezone } from './moments.ts';
 import type { LeafSpec, Option } from './spec.ts';
 
@@ -14,6 +15,9 @@ interface Props {
   path: string;
 }
 
+/** The inputs of the whole form. */
+export const Whole = createContext<Draft>({ base: {}, values: {} });
+
 /** A field with more options than this is a select. */
 const FEW = 6;
 
@@ -21,6 +25,7 @@ const FEW = 6;
 export function LeafInput({ field, value, onChange, errors, path }: Props) {
   const wrong = errors.filter((e) => e.path === path || e.path.startsWith(`${path}.`));
   const error = wrong.map(({ message }) => message).join('; ') || undefined;
+  const whole = useContext(Whole);
   const [label] = field.said;
   const text = typeof value === 'string' ? value : '';
   const typed = (event: { currentTarget: HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement }) =>
@@ -56,6 +61,7 @@ export function LeafInput({ field, value, onChange, errors, path }: Props) {
           case 'param':
             return <ParamInput type={field.type} shared={shared} bound={bound} onChange={onChange} />;
           default:
+            if (field.among) return <Among names={field.among(whole)} value={text} bound={bound} set={onChange} />;
             if (field.isLong) return <textarea {...shared} spellcheck rows={2} />;
             return <TextInput suggestions={field.suggestions} shared={shared} />;
         }
@@ -134,6 +140,18 @@ function TextInput({ suggestions, shared }: { suggestions: readonly string[] | u
       </datalist>
     </>
   );
+}
+
+interface AmongProps {
+  names: readonly string[];
+  value: string;
+  bound: { id: string };
+  set: (value: string) => void;
+}
+
+function Among({ names, value, bound, set }: AmongProps) {
+  const options = ['', ...names].map((name): Option => [name, name || texts.value.common.none]);
+  return <Select {...bound} options={withUnknown(options, value)} value={value} set={set} />;
 }
 
 interface ParamProps {

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { Draft } from './draft.ts';
 
 /** What is said about a field: its label, and what it does. */
 export type Said = readonly [label: string, does: string];
@@ -36,6 +37,8 @@ interface TextField extends Named {
   initial?: string;
   /** Values to choose from, beside what someone types. */
   suggestions?: readonly string[];
+  /** Values to choose from and no others, by the inputs of the whole form; or none. */
+  among?: (whole: Draft) => readonly string[];
   /** May have several lines. */
   isLong?: boolean;
   /** Its length in characters. */

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { emptyDraft, read } from '../../components/form/draft.ts';
 import { Fields } from '../../components/form/fields.tsx';
@@ -16,8 +16,8 @@ interface Props {
   name: string;
   parts: readonly Part[];
   of: SettingsOf;
-  /** What a dry run is told beside the settings, and what stands there at first. */
-  trial?: { part: Part; given: Given };
+  /** What a dry run is told beside the settings, and what stands there as soon as it is known, unless someone was quicker. */
+  trial?: { part: Part; given: Given | undefined };
   /** After each change: what else shows the settings looks again. */
   onSaved: () => void;
 }
@@ -36,6 +36,9 @@ function useSettings({ name, parts, of, trial, onSaved, given }: EditorProps) {
   const fields = parts.flatMap((part) => part.fields);
   const form = useForm(fields, given);
   const tried = useForm(trial?.part.fields ?? [], trial?.given ?? null);
+  useEffect(() => {
+    if (trial?.given && !tried.isTouched) tried.reset(trial.given);
+  }, [trial?.given === undefined]);
   const [base, setBase] = useState(given);
   const [foreseen, setForeseen] = useState<Foreseen | null>(null);
   const before = base ?? read(fields, emptyDraft(fields), said.wrong).value;

@@ -5,7 +5,7 @@ import { useGet, useResource } from '../../api/resource.ts';
 import { maySee, session } from '../../api/session.ts';
 import { DeleteButton } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
-import { Loaded, Page } from '../../components/page.tsx';
+import { Page } from '../../components/page.tsx';
 import { Pause, pauseQueue } from '../../components/pause.tsx';
 import { changesPath } from '../../links.ts';
 import { routes } from '../../routes.ts';
@@ -22,22 +22,18 @@ import { topicForm } from './topic-form.ts';
 export function QueueSettings() {
   const { queue = '' } = useRoute().params;
   const found = useGet('/v1/queues/{queue}', { path: { queue } });
-  const newest = useGet('/v1/tickets', { query: { queue, limit: 1 } });
+  const ticket = useGet('/v1/tickets', { query: { queue, limit: 1 } }).data?.items[0];
   const pause = (paused: boolean) => pauseQueue(queue, paused);
   return (
     <Page title={queue} actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}>
       <Back of={`/v1/queues/${queue}`} paused={found.data?.paused} />
-      <Loaded of={newest}>
-        {({ items: [ticket] }) => (
-          <SettingsEditor
-            name={queue}
-            parts={queueForm(texts.value, { known: pathsIn(ticket?.body), preview: previewOf })}
-            trial={{ part: trialPart(texts.value), given: { ticket: ticket && sentOf(ticket) } }}
-            of={queueSettingsOf}
-            onSaved={found.refresh}
-          />
-        )}
-      </Loaded>
+      <SettingsEditor
+        name={queue}
+        parts={queueForm(texts.value, { known: pathsIn(ticket?.body), preview: previewOf })}
+        trial={{ part: trialPart(texts.value), given: ticket && { ticket: sentOf(ticket) } }}
+        of={queueSettingsOf}
+        onSaved={found.refresh}
+      />
     </Page>
   );
 }

@@ -1,3 +1,4 @@
+import { read } from '../../components/form/draft.ts';
 import { type BuiltField, count, type FieldSpec, type Part, proposed, seconds } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { callbackFields } from './callback-form.ts';
@@ -108,7 +109,11 @@ const whenField = (t: Texts['queueSettings'], known: readonly string[]): BuiltFi
 
 /** What decisions are made of, and how it looks at the desk. */
 function formField(t: Texts['queueSettings']): BuiltField {
-  const guideline: FieldSpec = { kind: 'text', name: 'x-guideline', said: t.guideline, empty: 'omit' };
+  const texts = guidelinesField(t);
+  const guideline: FieldSpec = {
+    ...{ kind: 'text', name: 'x-guideline', said: t.guideline, empty: 'omit' },
+    among: (whole) => Object.keys(read([texts], whole, {} as never).value.guidelines ?? {}),
+  };
   const title: FieldSpec = { kind: 'text', name: 'title', said: t.fieldTitle, empty: 'omit' };
   const ofNumbers = ({ type }: Record<string, unknown>) => type === 'number' || type === 'integer';
   const option: FieldSpec[] = [
@@ -156,7 +161,9 @@ const guidelinesField = (t: Texts['queueSettings']): BuiltField => ({
   ...{ kind: 'built', name: 'guidelines', said: t.guidelines, empty: 'omit' },
   partsOf: (value) => ({ texts: Object.entries(value ?? {}).map(([name, text]) => ({ name, text })) }),
   valueOf: ({ texts }) =>
-    Object.fromEntries((texts as { name: string; text: string }[]).map((one) => [one.name, one.text])),
+    Object.fromEntries(
+      (texts as { name?: string; text: string }[]).flatMap(({ name, text }) => (name ? [[name, text]] : [])),
+    ),
   fields: [
     {
       ...{

@@ -169,7 +169,7 @@ export const queueSettings = {
   fieldRequired: said('Required', ''),
   fieldTitle: said('Label', ''),
   fieldHint: said('Hint', ''),
-  guideline: said('Guideline', 'Name of a text under Desk.'),
+  guideline: said('Guideline', 'One of the texts under Desk.'),
   fieldLeast: said('At least', ''),
   fieldMost: said('At most', ''),
   fieldLength: said('Characters at most', 'Above 80 a text gets several lines.'),

@@ -157,7 +157,7 @@ export const queueSettings: Texts['queueSettings'] = {
   fieldRequired: ['必填', ''],
   fieldTitle: ['标签', ''],
   fieldHint: ['提示', ''],
-  guideline: ['准则', '“审核台”部分中某个文本的名称。'],
+  guideline: ['准则', '“审核台”部分中的某个文本。'],
   fieldLeast: ['最小', ''],
   fieldMost: ['最大', ''],
   fieldLength: ['最多字符数', '超过 80 时显示为多行。'],
