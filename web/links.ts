@@ -1,7 +1,7 @@
 import type { Role } from './routes.ts';
 
 /** What an item page shows; an occurrence's id is `<task>/<instant>`. */
-const ITEM_KINDS = ['ticket', 'job', 'case', 'occurrence', 'task'] as const;
+const ITEM_KINDS = ['ticket', 'job', 'case', 'occurrence'] as const;
 export type ItemKind = (typeof ITEM_KINDS)[number];
 
 /** What has a list of its own: by queue, by topic, by court. */
@@ -14,7 +14,6 @@ export const READERS: Record<ItemKind, readonly Role[]> = {
   job: ['producer', 'consumer'],
   case: ['producer', 'agent'],
   occurrence: ['producer', 'agent'],
-  task: ['producer', 'agent'],
 };
 
 export const isItemKind = (kind: string | undefined): kind is ItemKind => ITEM_KINDS.some((k) => k === kind);
@@ -36,7 +35,7 @@ export const changesPath = (path: string) => `/admin-log?${new URLSearchParams({
 /** Where something stands that the API names by kind and id, as deliveries and the feed do: their `task` is an occurrence. */
 export function pathOf(kind: string, id: string): string {
   if (kind === 'review') return reviewPath(id);
-  if (kind === 'rotation') return itemPath('task', id);
+  if (kind === 'rotation') return taskPath(id);
   if (kind === 'task') return itemPath('occurrence', id);
   return isItemKind(kind) ? itemPath(kind, id) : '/';
 }

@@ -136,20 +136,28 @@ test('S2 a case: votes as they come, and invalidated with its reason', async () 
   expect(await oneCase(api, 'case-1')).toMatchObject({ state: 'invalidated', endReason: 'settled between them' });
 });
 
-test('S4.9 a task and its occurrence: who was given it, and deleted', async () => {
+test('S4.9 a task leads to who was given it and to its occurrence, and that back; deleted, it is still shown', async () => {
   await addTemplate(api, 'rate', { site: { type: 'string' } });
   await addTask(api, { id: 'task-1', executor: 'uid_eva', templateId: 'rate', params: { site: 'example' } });
-  const page = await browser.open(at('task', 'task-1'));
-  await sees(page, 'Nothing has been dispatched yet.');
+  const page = await browser.open(`${api.url}/search`);
+  await submit(page, { Id: 'task-1' }, 'Open');
+  await page.getByRole('heading', { level: 1, name: 'Task task-1' }).waitFor();
+  await page.getByRole('link', { name: 'Its dispatch log' }).click();
+  await sees(page, 'Nothing was dispatched.');
   const { logId } = await handed(api, 'eva');
-  await tableRows(page, 'eva').getByRole('link').click();
+  const line = page.getByRole('row').filter({ hasText: 'eva' });
+  await line.getByRole('link').last().click();
   await page.getByRole('heading', { level: 1, name: /^Occurrence task-1/ }).waitFor();
   await fact(page, 'With clients now').getByText('1').waitFor();
   await completed(api, 'eva', logId, 'R');
   await fact(page, 'Completed').getByText('1').waitFor();
   await page.getByRole('link', { name: 'task-1' }).click();
-  await confirm(page, 'Delete', 'Delete this task');
+  await confirm(page, 'Delete', 'Delete task-1?');
   expect((await api.get('/v1/tasks/task-1')).body.state).toBe('deleted');
+  await page.goto(`${api.url}/tasks/edit/task-1`);
+  await sees(page, 'This task is deleted.');
+  expect(await page.getByLabel('For').inputValue()).toBe('uid_eva');
+  expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
 });
 
 test('why has no one got this: others first, skills, held, paused; and whether one person is offered it', async () => {

@@ -200,7 +200,7 @@ test('S3.7 a producer makes a schedule, changes it and deletes it', async () => 
   expect((await root.get(path)).body).toMatchObject({ cron: '0 3 * * *', body: { deep: true }, TTR: 60 });
   await press(page, 'Change: cleanup');
   await submit(dialog, { 'Cron expression': '', 'Every (seconds)': '3600' }, 'Save');
-  await page.getByRole('row', { name: /cleanup every 1 h/ }).waitFor();
+  await page.getByRole('row', { name: /cleanup Every 1 h/ }).waitFor();
   expect((await root.get(path)).body).toMatchObject({ everySeconds: 3600, cron: null, body: { deep: true } });
   await press(page, 'Delete: cleanup');
   await press(dialog, 'Delete');

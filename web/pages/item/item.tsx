@@ -9,12 +9,12 @@ import { Deliveries } from './deliveries.tsx';
 import './item.css';
 import { Missing } from './item-view.tsx';
 import { JobParts } from './job.tsx';
-import { OccurrenceParts, TaskParts } from './task.tsx';
+import { OccurrenceParts } from './task.tsx';
 import { TicketParts } from './ticket.tsx';
 import { Timeline } from './timeline.tsx';
 import { Workflow } from './workflow.tsx';
 
-/** One ticket, job, case, task or occurrence: all that is known of it, and what may be done with it. */
+/** One ticket, job, case or occurrence of a task: all that is known of it, and what may be done with it. */
 export function Item() {
   const { params } = useRoute();
   const { kind, id = '' } = params;
@@ -33,9 +33,9 @@ function OneItem({ kind, id }: { kind: ItemKind; id: string }) {
       <Missing.Provider value={setMissing}>
         <Parts id={id} />
       </Missing.Provider>
-      {!isMissing && kind !== 'task' && kind !== 'job' && <Deliveries kind={kind} id={id} />}
-      {!isMissing && kind !== 'task' && <Timeline kind={kind} id={id} />}
-      {!isMissing && kind !== 'task' && <Workflow kind={kind} id={id} />}
+      {!isMissing && kind !== 'job' && <Deliveries kind={kind} id={id} />}
+      {!isMissing && <Timeline kind={kind} id={id} />}
+      {!isMissing && <Workflow kind={kind} id={id} />}
     </Page>
   );
 }
@@ -45,5 +45,4 @@ const PARTS = {
   job: JobParts,
   case: CaseParts,
   occurrence: OccurrenceParts,
-  task: TaskParts,
 } satisfies Record<ItemKind, (props: { id: string }) => unknown>;

@@ -2,7 +2,7 @@ import { get } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
 import type { ItemKind } from '../../links.ts';
 
-/** Where the API has the items of each kind, beside tasks, of which it has nothing but themselves. */
+/** Where the API has the items of each kind. */
 const PATHS = {
   ticket: '/v1/tickets/{id}',
   job: '/v1/jobs/{id}',
@@ -27,15 +27,14 @@ export function partsOf(id: string): { id: string; occurrence: string } {
 
 /** As the feed and deliveries call each kind. */
 export const IN_FEED: Record<ItemKind | 'review', string> = {
-  ...{ ticket: 'ticket', job: 'job', case: 'case', occurrence: 'task', task: 'rotation', review: 'review' },
+  ...{ ticket: 'ticket', job: 'job', case: 'case', occurrence: 'task', review: 'review' },
 };
 
-/** Whether an event of the feed is about the item; of a task, also about its occurrences. */
-export function isAbout(kind: ItemKind | 'review', id: string): (event: LiveEvent) => boolean {
-  return (event) =>
-    (event.kind === IN_FEED[kind] && event.itemId === id) ||
-    (kind === 'task' && event.kind === 'task' && event.itemId.startsWith(`${id}/`));
-}
+/** Whether an event of the feed is about the item. */
+export const isAbout =
+  (kind: ItemKind | 'review', id: string) =>
+  (event: LiveEvent): boolean =>
+    event.kind === IN_FEED[kind] && event.itemId === id;
 
 /** An occurrence as its task lists it; undefined: the task has none at that instant. */
 export async function loadOccurrence(of: string, signal: AbortSignal) {

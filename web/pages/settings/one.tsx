@@ -7,7 +7,7 @@ import { DeleteButton } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Page } from '../../components/page.tsx';
 import { Pause, pauseQueue } from '../../components/pause.tsx';
-import { changesPath } from '../../links.ts';
+import { changesPath, type ListKind } from '../../links.ts';
 import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
 import { pathsIn } from './conditions.ts';
@@ -25,7 +25,7 @@ export function QueueSettings() {
   const ticket = useGet('/v1/tickets', { query: { queue, limit: 1 } }).data?.items[0];
   const pause = (paused: boolean) => pauseQueue(queue, paused);
   return (
-    <Page title={queue} actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}>
+    <Page title={titleOf('ticket', queue)} actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}>
       <Back of={`/v1/queues/${queue}`} paused={found.data?.paused} />
       <SettingsEditor
         name={queue}
@@ -49,7 +49,7 @@ export function TopicSettings() {
     topicSettingsOf.save(topic, { ...(await topicSettingsOf.load(topic)), paused: wanted });
   const seen = { ...found, data: found.data ? { paused } : undefined };
   return (
-    <Page title={topic} actions={<Actions name={topic} found={seen} pause={pause} remove={removeTopic} />}>
+    <Page title={titleOf('job', topic)} actions={<Actions name={topic} found={seen} pause={pause} remove={removeTopic} />}>
       <Back of={`/v1/topics/${topic}`} paused={paused}>
         <a href={`/schedules?topic=${encodeURIComponent(topic)}`}>{texts.value.pages.schedules}</a>
       </Back>
@@ -62,12 +62,14 @@ export function TopicSettings() {
 export function CourtSettings() {
   const { court = '' } = useRoute().params;
   return (
-    <Page title={court}>
+    <Page title={titleOf('case', court)}>
       <Back of={`/v1/courts/${court}`} />
       <SettingsEditor name={court} parts={courtForm(texts.value)} of={courtSettingsOf} onSaved={() => {}} />
     </Page>
   );
 }
+
+const titleOf = (kind: ListKind, name: string) => `${texts.value.numbers.queueOf[kind]} ${name}`;
 
 const removeQueue = (queue: string) => data(api.DELETE('/v1/queues/{queue}', { params: { path: { queue } } }));
 const removeTopic = (topic: string) => data(api.DELETE('/v1/topics/{topic}', { params: { path: { topic } } }));

@@ -82,7 +82,7 @@ function Adding({ known }: { known: Known }) {
 
 /** A task: its fields to change, and deleting it. */
 export function EditTask() {
-  const t = texts.value.tasks;
+  const { tasks: t, items } = texts.value;
   const { id = '' } = useRoute().params;
   const found = useResource(
     async (signal) => {
@@ -95,7 +95,7 @@ export function EditTask() {
   const actions = task?.state === 'active' && mayAct('producer') && <Delete id={id} />;
   const executor = encodeURIComponent(task?.executor ?? '');
   return (
-    <Page title={id} actions={actions}>
+    <Page title={items.title(items.kinds.task, id)} actions={actions}>
       <Tabs />
       <p class="row lead">
         <a href={`/tasks/calendar?executor=${executor}`}>{t.inCalendar}</a>
@@ -128,7 +128,7 @@ function Changing({ task: loaded, known }: { task: Task; known: Known }) {
       setSaved(true);
       toast([texts.value.settings.saved, ...(answer.warnings ?? []).map(({ message }) => message)].join(' '));
     });
-  if (task.state === 'deleted') return <p class="note warn">{t.isDeleted}</p>;
+  const isDeleted = task.state === 'deleted';
   const isChanged = form.errors.length > 0 || changed.length > 0;
   return (
     <TaskForm
@@ -137,9 +137,10 @@ function Changing({ task: loaded, known }: { task: Task; known: Known }) {
       onChange={onChange}
       onSubmit={() => void save()}
       label={texts.value.common.save}
-      disabled={!isChanged || !mayAct('producer')}
+      disabled={isDeleted || !isChanged || !mayAct('producer')}
       state={isChanged ? t.changeHint : texts.value.settings.nothingToSave}
     >
+      {isDeleted && <p class="note warn">{t.isDeleted}</p>}
       {isSaved && <Said task={task}>{texts.value.settings.saved}</Said>}
     </TaskForm>
   );

@@ -7,13 +7,14 @@ import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
-import { taskPath } from '../../links.ts';
+import { itemPath, taskPath } from '../../links.ts';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
 
 type Line = Schemas['DispatchLine'];
 const PAGE = 100;
+const LETTERS = 200;
 
 const filterFields = ({ taskLists: t, tasks }: Texts): LeafSpec[] => [
   { kind: 'text', name: 'uid', said: [t.uid, ''], empty: 'omit' },
@@ -48,17 +49,19 @@ const TONES: Record<Line['type'], Tone> = { dispatched: 'info', completed: 'good
 
 function columns(): Column<Line>[] {
   const t = texts.value.taskLists;
-  const result = ({ result: it }: Line) => (it === null ? '–' : <code>{JSON.stringify(it).slice(0, 200)}</code>);
+  const result = ({ result: it }: Line) => (typeof it === 'string' ? it : JSON.stringify(it)).slice(0, LETTERS);
   return [
     { title: t.at, cell: ({ at }) => moment(at) },
     { title: t.what, cell: ({ type }) => <Badge tone={TONES[type]}>{t.types[type]}</Badge> },
     { title: t.uid, cell: ({ uid }) => uid },
+    { title: t.task, cell: ({ taskId }) => <a href={taskPath(taskId)}>{taskId}</a> },
     {
-      title: t.task,
-      cell: ({ taskId }) => <a href={taskPath(taskId)}>{taskId}</a>,
+      title: t.occurrence,
+      cell: ({ taskId, occurrence }) => (
+        <a href={itemPath('occurrence', `${taskId}/${occurrence}`)}>{moment(occurrence)}</a>
+      ),
     },
-    { title: t.occurrence, cell: ({ occurrence }) => moment(occurrence) },
-    { title: t.result, cell: result },
+    { title: t.result, cell: (line) => <bdi>{line.result === null ? '–' : result(line)}</bdi> },
     { title: t.logId, cell: ({ logId }) => <code>{logId}</code> },
   ];
 }

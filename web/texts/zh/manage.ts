@@ -109,7 +109,6 @@ export const taskLists: Texts['taskLists'] = {
   deleteHint: '只有没有有效任务使用的模板才能删除。',
   logLead: '派发给谁、谁已完成、什么被退回；最早的在前。',
   noLines: '没有派发记录。',
-  noneYet: '尚未派发。',
   uid: '用户',
   task: '任务',
   at: '时间',
