@@ -89,11 +89,11 @@ const at =
   (path: string, title: string) =>
   (...steps: Step[]): Shown => [path, title, ...steps];
 
-function checkedWork({ pages, numbers, reviewers, mine }: typeof en, name: string): Shown[] {
+function checkedWork({ pages, reviewers, mine }: typeof en, name: string): Shown[] {
   return [
     ...(['quality', 'service'] as const).map((of): Shown => {
       const path = `/queues/ticket/numbers-${name}/${of}`;
-      return [path, `${pages[of]} numbers-${name}`, (page) => link(page, numbers.toSettings)];
+      return [path, `${pages[of]}: numbers-${name}`, (page) => link(page, pages.queueSettings)];
     }),
     ['/reviewers', pages.reviewers, (page) => row(page, 'anna'), opens(reviewers.create)],
     ['/mine', pages.mine, (page) => row(page, `mine-${name}`), opens(`${mine.dispute}: mine-${name}`, `mine-${name}`)],
@@ -151,11 +151,13 @@ function pagesFor(t: typeof en, name: string): Shown[] {
     ['/schedules?topic=shown', pages.schedules, (page) => row(page, 'one'), opens(t.schedules.create)],
     ['/admin-log', pages.adminLog, (page) => page.getByRole('row').nth(1).waitFor()],
     ['/settings', pages.settings],
-    ...['queues', 'courts', 'topics'].map((kind): Shown => [`/settings/${kind}/shown`, 'shown']),
+    ...(['ticket', 'case', 'job'] as const).map((kind, n): Shown => {
+      return [`/settings/${['queues', 'courts', 'topics'][n]}/shown`, `${numbers.queueOf[kind]} shown`];
+    }),
     ['/tasks', pages.tasks],
     ...['/tasks/calendar', '/tasks/calendar?view=week'].map((path): Shown => [path, pages.taskCalendar]),
     ['/tasks/new', pages.newTask],
-    ['/tasks/edit/often', 'often'],
+    ['/tasks/edit/often', `${items.kinds.task} often`],
     ['/tasks/groups', pages.taskGroups],
     ['/tasks/groups/couriers', 'couriers'],
     ['/tasks/templates', pages.taskTemplates],

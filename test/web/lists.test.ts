@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
 import { addCase, court } from '../support/cases.ts';
@@ -9,7 +9,7 @@ import { startTestSystem } from '../support/system.ts';
 import { addTask, addTemplate } from '../support/tasks.ts';
 import { add, addMany, decide, ticket } from '../support/tickets.ts';
 import { inMs, MINUTE_MS } from '../support/times.ts';
-import { callsOf, fill, keys, press, sees, submit } from './page.ts';
+import { callsOf, fill, keys, press, sees, submit, tableRows } from './page.ts';
 
 /** Tickets of a large queue. */
 const MANY = byNight(1_000_000, 100_000);
@@ -231,4 +231,23 @@ test(`S0.3 a queue of ${MANY.toLocaleString('en-US')} tickets is listed by the s
   const name = (path: string) => path.replace('many', 'few');
   expect(many.asked.map(name)).toEqual(few.asked);
   expect(many.took).toBeLessThan(3 * few.took + 500);
+});
+
+test('S4.9 a topic lists what its jobs say, sentences first; its list, figures and settings lead to each other', async () => {
+  const body = { by: 'user_1', at: '2026-03-14', text: 'not paid by then', n: 3 };
+  await api.post('/v1/jobs', { command: 'add', topic: 'bills', id: 'bill-1', body });
+  const page = await browser.open(`${api.url}/queues/job/bills`);
+  const cells = tableRows(page, 'bill-1').getByRole('cell');
+  expect(await cells.filter({ hasText: 'paid' }).textContent()).toBe('not paid by then');
+  await page.getByRole('link', { name: 'Topic settings' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Topic bills' }).waitFor();
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+  await tableRows(page, 'bill-1').waitFor();
+});
+
+test('S4.9 a filter and the button that shows its list stand in one line at 1280', async () => {
+  const page = await browser.open(`${api.url}/search`, { viewport: { width: 1280, height: 800 } });
+  const top = async (part: Locator) => (await part.boundingBox())?.y;
+  const kind = page.getByLabel('Kind');
+  expect(await top(page.getByRole('button', { name: 'Show', exact: true }))).toBe(await top(kind));
 });

@@ -157,7 +157,7 @@ test('S4.9 what each reviewer did, with a link to their tickets; how late the ti
   const counts = lateness.getByRole('row').filter({ has: page.getByRole('rowheader') });
   const shown = await Promise.all((await counts.all()).map((one) => one.getByRole('cell').first().textContent()));
   const known: number[] = body.buckets.map((bucket: Json) => bucket.count);
-  expect(shown.map(Number)).toEqual(known.slice(0, known.findLastIndex((n) => n > 0) + 1));
+  expect(shown.map(Number)).toEqual(known.filter((n) => n > 0));
   expect(await lateness.getByRole('definition').first().textContent()).toBe('3');
   expect(await page.getByRole('link', { name: 'Tickets' }).getAttribute('href')).toBe('/queues/ticket/people');
   await row('anna').getByRole('link').click();

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { serverNow } from '../api/clock.ts';
 import { texts } from '../texts/texts.ts';
-import { duration, moment } from './format.ts';
+import { dayAndTime, duration, moment } from './format.ts';
 import './lease.css';
 
 /** A moment, and how far it is from now: `2 Nov 2026, 10:00:00 (3 min ago)`. */
@@ -16,6 +16,13 @@ export function When({ at }: { at: string }) {
     </time>
   );
 }
+
+/** `2 Nov, 10:00`, where it is of this year; all of it to whoever points at it. */
+export const ShortMoment = ({ at }: { at: string }) => (
+  <time dateTime={at} title={moment(at)}>
+    {new Date(at).getFullYear() === new Date().getFullYear() ? dayAndTime(new Date(at)) : moment(at)}
+  </time>
+);
 
 const TICK_MS = 1_000;
 

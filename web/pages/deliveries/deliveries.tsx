@@ -3,7 +3,6 @@ import type { Schemas } from '../../api/client.ts';
 import { among, Filters, word } from '../../components/form/filters.tsx';
 import { Page } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
-import './deliveries.css';
 import { DeliveryList } from './list.tsx';
 
 /** What the page can show: what is not delivered in two lists, or one state. */

@@ -6,6 +6,7 @@ import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { moment, number } from '../../components/format.ts';
 import { saidOf } from '../../components/page.tsx';
+import { SelectAll, type Selection, selecting } from '../../components/selection.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { pathOf } from '../../links.ts';
@@ -42,26 +43,21 @@ interface Props {
 /** Deliveries of one state over all items, newest first. */
 export function DeliveryList({ state, wanted }: Props) {
   const t = texts.value.deliveries;
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [keys, change] = useState<string[]>([]);
   const query = { ...wanted, state };
   const list = useList('/v1/deliveries', { query }, ({ type }) => ENDINGS.includes(type));
   const rows = list.data ?? [];
   useAgain(list.refresh, state === 'pending' && rows.length > 0 ? ATTEMPTS_MS : QUIET_MS);
-  const picked = rows.filter((row) => chosen.has(keyOf(row)));
-  const choose = (some: Delivery[], isChosen: boolean) => {
-    const next = new Set(chosen);
-    for (const one of some) isChosen ? next.add(keyOf(one)) : next.delete(keyOf(one));
-    setChosen(next);
-  };
-  const mayRedeliver = mayAct('producer');
+  const picked = rows.filter((row) => keys.includes(keyOf(row)));
+  const selected = mayAct('producer') && { keys, change };
   const again = async () => {
     const { started, failed, why } = await redeliverAll(picked);
     if (started > 0) toast(t.redeliveredMany(number(started)));
     if (failed > 0) toast(t.someFailed(number(failed), saidOf(why)), 'bad');
-    setChosen(new Set());
+    change([]);
     list.refresh();
   };
-  const actions = mayRedeliver && picked.length > 0 && (
+  const actions = picked.length > 0 && (
     <Action
       label={t.redeliverMany(number(picked.length))}
       title={t.redeliverManyTitle}
@@ -74,48 +70,21 @@ export function DeliveryList({ state, wanted }: Props) {
       title={t[state]}
       actions={actions}
       list={list}
-      columns={columnsOf(state, mayRedeliver, chosen, choose, list.refresh)}
+      columns={columnsOf(state, selected, list.refresh)}
       rowKey={keyOf}
       empty={t.none}
     >
-      {mayRedeliver && rows.length > 0 && (
-        <label class="deliveries-all form-flag bar">
-          <input
-            type="checkbox"
-            checked={picked.length === rows.length}
-            onChange={(event) => choose(rows, event.currentTarget.checked)}
-          />
-          {t.selectAll}
-        </label>
-      )}
+      {selected && <SelectAll shown={rows.map(keyOf)} {...selected} />}
     </Listing>
   );
 }
 
-function columnsOf(
-  state: Delivery['state'],
-  mayRedeliver: boolean,
-  chosen: ReadonlySet<string>,
-  choose: (some: Delivery[], isChosen: boolean) => void,
-  refresh: () => void,
-): Column<Delivery>[] {
-  const { columns: c, ...t } = texts.value.deliveries;
+function columnsOf(state: Delivery['state'], selected: Selection | false, refresh: () => void): Column<Delivery>[] {
+  const { columns: c } = texts.value.deliveries;
   const { fields } = texts.value.items;
-  const item = (row: Delivery) => (
-    <span class="deliveries-item">
-      {mayRedeliver && (
-        <input
-          type="checkbox"
-          aria-label={t.selectOne(row.itemId)}
-          checked={chosen.has(keyOf(row))}
-          onChange={(event) => choose([row], event.currentTarget.checked)}
-        />
-      )}
-      <a href={pathOf(row.kind, row.itemId)}>{row.itemId}</a>
-    </span>
-  );
   const columns: (Column<Delivery> | false)[] = [
-    { title: c.item, cell: item },
+    { title: c.item, cell: ({ kind, itemId }) => <a href={pathOf(kind, itemId)}>{itemId}</a> },
+    selected && selecting(selected, keyOf, ({ itemId }) => itemId),
     { title: c.type, cell: ({ type }) => <MessageType type={type} /> },
     { title: fields.queue, cell: ({ queue }) => queue ?? '–' },
     state !== 'delivered' && { title: c.cause, cell: (row) => <Cause delivery={row} /> },
@@ -123,7 +92,7 @@ function columnsOf(
     state === 'pending' && { title: c.next, cell: (row) => <NextAttempt at={row.nextAttemptAt} /> },
     state !== 'pending' && { title: c.updated, cell: (row) => moment(row.updatedAt) },
     { title: c.url, cell: ({ url }) => <code>{url}</code> },
-    mayRedeliver && { title: c.action, cell: (row) => <Redeliver {...row} refresh={refresh} /> },
+    selected && { title: c.action, cell: (row) => <Redeliver {...row} refresh={refresh} /> },
   ];
   return columns.filter((column) => column !== false);
 }

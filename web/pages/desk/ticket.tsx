@@ -4,10 +4,10 @@ import { useGet } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { Body } from '../../components/body/body.tsx';
 import { SIZES, STARTS, setViewing, type Viewing, viewingOf } from '../../components/body/viewing.ts';
-import { dayAndTime, moment, number, span } from '../../components/format.ts';
+import { moment, number, span } from '../../components/format.ts';
 import { type Fact, Facts } from '../../components/page.tsx';
 import { personAt } from '../../components/person.tsx';
-import { LeaseTime } from '../../components/when.tsx';
+import { LeaseTime, ShortMoment } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
 import { decisionForm } from './decision.tsx';
 import { wordsOf } from './schema.ts';
@@ -27,12 +27,11 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
   const t = texts.value.desk;
   const [word, setWord] = useState('');
   const reviewer = personAt(session.value) ?? '';
-  const day = (iso: string) => <time title={moment(iso)}>{dayAndTime(new Date(iso))}</time>;
   const facts: Fact[] = [
     [t.meta.priority, number(ticket.priority)],
     [t.meta.attempts, number(ticket.attempts)],
-    [t.meta.waiting, day(ticket.createdAt)],
-    ticket.deadlineAt !== null && [t.meta.deadline, day(ticket.deadlineAt)],
+    [t.meta.waiting, <ShortMoment key="created" at={ticket.createdAt} />],
+    ticket.deadlineAt !== null && [t.meta.deadline, <ShortMoment key="deadline" at={ticket.deadlineAt} />],
     ticket.requires.length > 0 && [t.meta.requires, ticket.requires.join(', ')],
   ];
   return (

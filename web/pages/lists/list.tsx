@@ -1,8 +1,10 @@
 import { useResource } from '../../api/resource.ts';
 import { Badge, State } from '../../components/badge.tsx';
-import { moment, number } from '../../components/format.ts';
+import { number } from '../../components/format.ts';
 import { Loaded } from '../../components/page.tsx';
+import { SelectAll, type Selection, selecting } from '../../components/selection.tsx';
 import { type Column, Table } from '../../components/table.tsx';
+import { ShortMoment } from '../../components/when.tsx';
 import { itemPath, type ListKind, queuePath, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { type Filter, isOpen } from './filters.ts';
@@ -17,8 +19,8 @@ interface Props {
   base: string;
   /** Shown once at the top of the list instead of in each line. */
   fixedQueue?: boolean;
-  /** Ids of open items that are selected; left out: none can be. */
-  selected?: { ids: string[]; change: (ids: string[]) => void };
+  /** Open items that are selected; left out: none can be. */
+  selected?: Selection;
 }
 
 /** Of a busy queue, lists follow by the second. */
@@ -39,12 +41,12 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
     <Loaded of={found}>
       {({ items, nextCursor }) => (
         <>
-          {selected && <SelectAll rows={items} {...selected} />}
+          {selected && <SelectAll shown={items.filter(({ state }) => isOpen(state)).map(idOf)} {...selected} />}
           <Table
             caption={texts.value.deliveries.kinds[kind]}
             columns={columnsOf(kind, items, fixedQueue, selected)}
             rows={items}
-            rowKey={({ id }) => id}
+            rowKey={idOf}
             empty={kind === 'job' && !filter.queue ? t.nameTopic : t.none}
           />
           {(cursor || nextCursor) && (
@@ -59,6 +61,8 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
   );
 }
 
+const idOf = ({ id }: Row) => id;
+
 function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: Props['selected']): Column<Row>[] {
   const t = texts.value.lists;
   const { fields: f } = texts.value.items;
@@ -66,20 +70,10 @@ function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: P
   const columns: (Column<Row> | false)[] = [
     {
       title: t.id,
-      cell: ({ id }) => (
-        <a class="list-id" href={itemPath(kind, id)}>
-          {id}
-        </a>
-      ),
+      cell: ({ id }) => <a href={itemPath(kind, id)}>{id}</a>,
     },
-    selected !== undefined && {
-      title: t.selected,
-      cell: ({ id, state }) => isOpen(state) && <Select id={id} {...selected} />,
-    },
-    kind === 'ticket' && {
-      title: t.content,
-      cell: ({ ticket }) => <bdi class="list-content">{preview(ticket?.body)}</bdi>,
-    },
+    selected !== undefined && selecting(selected, idOf, ({ id, state }) => (isOpen(state) ? id : undefined)),
+    { title: t.content, cell: ({ body }) => <bdi class="list-content">{preview(body)}</bdi> },
     { title: f.state, cell: ({ state }) => <State state={state} /> },
     has(({ decidedAt }) => decidedAt) && {
       title: texts.value.items.decision,
@@ -89,7 +83,7 @@ function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: P
     kind === 'case' && { title: f.winner, cell: ({ who }) => who ?? '–' },
     kind === 'job' &&
       rows.some(({ who }) => who) && { title: f.lastReason, cell: ({ who }) => <bdi>{who ?? '–'}</bdi> },
-    { title: f.createdAt, numeric: true, cell: ({ createdAt }) => moment(createdAt) },
+    { title: f.createdAt, numeric: true, cell: ({ createdAt }) => <ShortMoment at={createdAt} /> },
     !fixedQueue && {
       title: texts.value.numbers.queueOf[kind],
       cell: ({ queue }) => <a href={queuePath(kind, queue)}>{queue}</a>,
@@ -107,35 +101,6 @@ function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: P
   return columns.filter((column) => column !== false);
 }
 
-function Select({ id, ids, change }: NonNullable<Props['selected']> & { id: string }) {
-  const toggle = (on: boolean) => change(on ? [...ids, id] : ids.filter((one) => one !== id));
-  return (
-    <input
-      type="checkbox"
-      class="list-select"
-      aria-label={texts.value.lists.select(id)}
-      checked={ids.includes(id)}
-      onChange={(event) => toggle(event.currentTarget.checked)}
-    />
-  );
-}
-
-function SelectAll({ rows, ids, change }: NonNullable<Props['selected']> & { rows: Row[] }) {
-  const shown = rows.flatMap(({ id, state }) => (isOpen(state) ? [id] : []));
-  const others = ids.filter((id) => !shown.includes(id));
-  if (shown.length === 0) return null;
-  return (
-    <label class="form-flag bar">
-      <input
-        type="checkbox"
-        checked={shown.every((id) => ids.includes(id))}
-        onChange={(event) => change(event.currentTarget.checked ? [...others, ...shown] : others)}
-      />
-      {texts.value.lists.selectAll}
-    </label>
-  );
-}
-
 /** What was decided, and what counts now if that is something else. */
 function Decision({ ticket: { id, decidedAt, decision, standing, automation } }: { ticket: Ticket }) {
   const t = texts.value.lists;
@@ -147,7 +112,9 @@ function Decision({ ticket: { id, decidedAt, decision, standing, automation } }:
       {isOverturned && <bdi>{verdictIn(standing.decision)}</bdi>}{' '}
       {isOverturned && <Badge tone="bad">{t.isOverturned.true}</Badge>}
       {automation !== 'none' && <Badge>{t.automations[automation]}</Badge>}
-      <span class="list-when muted">{moment(decidedAt)}</span>
+      <span class="list-when muted">
+        <ShortMoment at={decidedAt} />
+      </span>
     </>
   );
 }
@@ -157,7 +124,10 @@ const MOST = 120;
 /** They could make a line read as another one. */
 const HIDDEN = /[\p{Cc}\p{Cf}\s]+/gu;
 
-/** The first texts of a body, in one line. */
+/** Of several words, or in a script that puts no spaces between them. */
+const SENTENCE = /\s|[^ -\u024f]/u;
+
+/** The first texts of a body, in one line: sentences before names and figures. */
 function preview(body: unknown): string {
   const texts: string[] = [];
   let length = 0;
@@ -172,7 +142,8 @@ function preview(body: unknown): string {
     length += text.length;
   };
   take(body);
-  const line = texts.join(' · ');
+  const sentences = texts.filter((text) => SENTENCE.test(text));
+  const line = (sentences.length > 0 ? sentences : texts).join(' · ');
   return line.length > MOST ? `${line.slice(0, MOST)}…` : line;
 }
 

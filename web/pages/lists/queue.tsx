@@ -33,7 +33,7 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
   const filter = filterIn(query, kind);
   const [ids, setIds] = useState<string[]>([]);
   const acts = actsOn(kind);
-  const selected = { ids, change: setIds };
+  const selected = { keys: ids, change: setIds };
   useShortcuts([{ key: 'n', does: t.newest, run: () => route(withQuery(base, { ...filter, cursor: '' })) }]);
   const actions = (
     <>

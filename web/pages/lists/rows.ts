@@ -10,6 +10,7 @@ export interface Row {
   state: string;
   /** Who holds or ended a ticket, what won a case, or why a job was given back. */
   who: string | null;
+  body: unknown;
   /** A ticket as the API gives it. */
   ticket?: Schemas['Ticket'];
   /** Of a case: its votes left. */
@@ -21,13 +22,13 @@ const ROWS = 50;
 
 const ticketRow = (ticket: Schemas['Ticket']): Row => ({
   ...{ id: ticket.id, queue: ticket.queue, state: ticket.state, createdAt: ticket.createdAt, figure: ticket.priority },
-  ...{ ticket, who: ticket.lease?.reviewer ?? ticket.decidedBy ?? ticket.invalidation?.by ?? null },
+  ...{ ticket, body: ticket.body, who: ticket.lease?.reviewer ?? ticket.decidedBy ?? ticket.invalidation?.by ?? null },
 });
-const jobRow = ({ id, topic, state, priority, createdAt, lastReason }: Schemas['Job']): Row => ({
-  ...{ id, queue: topic, state, createdAt, figure: priority, who: lastReason },
+const jobRow = ({ id, topic, state, priority, createdAt, lastReason, body }: Schemas['Job']): Row => ({
+  ...{ id, queue: topic, state, createdAt, figure: priority, who: lastReason, body },
 });
-const caseRow = ({ id, court, state, votesLeft, winner, createdAt }: Schemas['Case']): Row => ({
-  ...{ id, queue: court, state, createdAt, figure: votesLeft, who: winner },
+const caseRow = ({ id, court, state, votesLeft, winner, createdAt, body }: Schemas['Case']): Row => ({
+  ...{ id, queue: court, state, createdAt, figure: votesLeft, who: winner, body },
 });
 
 /** One page of a list, newest first: never more is read than is shown. Jobs are listed by topic only. */

@@ -68,10 +68,10 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
 
 const sorted = (filter: Filter) => JSON.stringify(Object.entries(filter).sort());
 
-/** Leads to all of the list, as a table. */
-export function DownloadCsv({ filter: { cursor: _, ...filter } }: { filter: Filter }) {
+/** Leads to all of a list, as a table. */
+export function DownloadCsv({ of = '/v1/tickets.csv', filter }: { of?: string; filter: Filter }) {
   return (
-    <a href={withQuery('/v1/tickets.csv', filter)} download>
+    <a href={withQuery(of, { ...filter, cursor: '' })} download>
       {texts.value.lists.csv}
     </a>
   );

@@ -51,7 +51,6 @@ export function Lateness({ wanted, sign }: Props) {
 function Histogram({ buckets, total }: { buckets: Bucket[]; total: number }) {
   const { lateness: t } = texts.value.numbers;
   const most = Math.max(...buckets.map(({ count }) => count));
-  const last = buckets.findLastIndex(({ count }) => count > 0);
   const columns: Column<Bucket>[] = [
     { title: t.bucket, cell: nameOf },
     { title: t.count, numeric: true, cell: ({ count }) => number(count) },
@@ -65,8 +64,7 @@ function Histogram({ buckets, total }: { buckets: Bucket[]; total: number }) {
       ),
     },
   ];
-  // what is later than anything was is left out
-  const shown = buckets.slice(0, last + 1);
+  const shown = buckets.filter(({ count }) => count > 0);
   return (
     <div class="numbers-histogram">
       <Table caption={t.title} columns={columns} rows={shown} rowKey={({ fromSeconds }) => String(fromSeconds)} />

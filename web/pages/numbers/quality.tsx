@@ -7,9 +7,10 @@ import { number, percent, spent } from '../../components/format.ts';
 import { Facts, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
+import { DownloadCsv } from '../lists/views.tsx';
 import { count, ticketsOf } from './people.tsx';
 import { beginOf } from './wanted.ts';
-import { type OfQueue, overTime, ToSettings } from './ways.tsx';
+import { type OfQueue, overTime } from './ways.tsx';
 
 type Figures = Schemas['Quality'];
 type Row = Figures['items'][number];
@@ -28,12 +29,7 @@ export const Quality = overTime('quality', ({ queue, range }: OfQueue) => {
       ]),
     [],
   );
-  const csv = `/v1/queues/${encodeURIComponent(queue)}/quality.csv?${new URLSearchParams(time)}`;
-  const download = (
-    <a href={csv} download>
-      {t.csv}
-    </a>
-  );
+  const download = <DownloadCsv of={`/v1/queues/${encodeURIComponent(queue)}/quality.csv`} filter={time} />;
   return (
     <Loaded of={found}>
       {([{ items, retiredGold }, settings]) => (
@@ -122,7 +118,7 @@ function Checks({ retired, settings }: { retired: Figures['retiredGold']; settin
     t.doubt(id, part(number(right), number(judged)), number(disputed)),
   );
   return (
-    <Section title={t.checks} actions={<ToSettings queue={settings.name} />}>
+    <Section title={t.checks}>
       <Facts
         facts={[
           [t.drawn, `${drawn} ${t.of[of]}`],

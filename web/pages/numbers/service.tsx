@@ -8,7 +8,7 @@ import { DrawnChart } from './chart.tsx';
 import type { Drawn, Line } from './charts.ts';
 import { Now } from './now.tsx';
 import { beginOf } from './wanted.ts';
-import { type OfQueue, overTime, ToSettings } from './ways.tsx';
+import { type OfQueue, overTime } from './ways.tsx';
 
 type Figures = Schemas['Service'];
 const HOUR = 3_600;
@@ -25,7 +25,7 @@ export const Service = overTime('service', ({ queue, range }: OfQueue) => {
     <Loaded of={found}>
       {(service) => (
         <>
-          <Section title={texts.value.pages.service} actions={<ToSettings queue={queue} />}>
+          <Section title={texts.value.pages.service}>
             {service.target === null && <p class="inset">{t.noTarget}</p>}
             {service.tickets === 0 ? <Empty>{t.none}</Empty> : <Sums of={service} />}
           </Section>

@@ -2,20 +2,25 @@ import type { FunctionComponent } from 'preact';
 import { useLocation, useRoute } from 'preact-iso';
 import { mayAct } from '../../api/session.ts';
 import { Page } from '../../components/page.tsx';
-import { isListKind, queuePath, READERS, withQuery } from '../../links.ts';
+import { isListKind, type ListKind, queuePath, READERS, withQuery } from '../../links.ts';
 import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
 import '../lists/lists.css';
 import './numbers.css';
 import { DEFAULTS, type FigureKind, RANGES, type Range, wantedIn } from './wanted.ts';
 
-type Place = 'list' | 'numbers' | 'quality' | 'service';
+type Place = 'list' | 'numbers' | 'quality' | 'service' | 'settings' | 'desk';
 
-/** Links between the pages about one queue, topic, court or group: its list, and its figures. */
+/** As its settings call what has a list. */
+const FOLDERS = { ticket: 'queue', job: 'topic', case: 'court' } as const;
+
+/** Links between the pages about one queue, topic, court or group: its list, its figures, its settings and where people work. */
 export function Ways({ kind, queue, at }: { kind: FigureKind; queue: string; at: Place }) {
-  const { lists: t, pages } = texts.value;
+  const { lists: t, pages, desk, jury } = texts.value;
   const list = isListKind(kind) && mayAct(...READERS[kind]) ? queuePath(kind, queue) : '';
   const sees = (of: 'quality' | 'service') => list !== '' && kind === 'ticket' && mayAct(...routes[of].roles);
+  const [noun, name] = [FOLDERS[kind as ListKind], encodeURIComponent(queue)];
+  const worksAt = (of: ListKind) => kind === of && mayAct('reviewer');
   const all: [Place, path: string | false, label: string][] = [
     ['list', list, isListKind(kind) ? texts.value.deliveries.kinds[kind] : ''],
     [
@@ -25,10 +30,13 @@ export function Ways({ kind, queue, at }: { kind: FigureKind; queue: string; at:
     ],
     ['quality', sees('quality') && `${list}/quality`, pages.quality],
     ['service', sees('service') && `${list}/service`, pages.service],
+    ['settings', list !== '' && mayAct() && `/settings/${noun}s/${name}`, pages[`${noun}Settings`]],
+    ['desk', worksAt('ticket') && `/desk/${name}`, desk.title(queue)],
+    ['desk', worksAt('case') && `/jury/${name}`, jury.title(queue)],
   ];
   const links = all.filter(([place, path]) => path && place !== at);
-  return links.map(([place, path, label]) => (
-    <a key={place} href={path || ''}>
+  return links.map(([, path, label]) => (
+    <a key={label} href={path || ''}>
       {label}
     </a>
   ));
@@ -46,8 +54,8 @@ export const overTime = (at: 'quality' | 'service', Shown: FunctionComponent<OfQ
   const { range } = wantedIn(query);
   const { pages, numbers: t } = texts.value;
   return (
-    <Page title={`${pages[at]} ${queue}`} actions={<Ways kind="ticket" queue={queue} at={at} />}>
-      <ul class="list-states row inset plain" aria-label={t.range}>
+    <Page title={`${pages[at]}: ${queue}`} actions={<Ways kind="ticket" queue={queue} at={at} />}>
+      <ul class="list-states row lead plain" aria-label={t.range}>
         {(Object.keys(RANGES) as Range[]).map((one) => (
           <li key={one}>
             <a href={`${path}?range=${one}`} aria-current={one === range ? 'true' : undefined}>
@@ -60,10 +68,3 @@ export const overTime = (at: 'quality' | 'service', Shown: FunctionComponent<OfQ
     </Page>
   );
 };
-
-/** Where what a page shows is set; for those who may not, whom to ask. */
-export function ToSettings({ queue }: { queue: string }) {
-  const t = texts.value.numbers;
-  if (!mayAct(...routes.queueSettings.roles)) return <span class="muted">{t.askAdmin}</span>;
-  return <a href={`/settings/queues/${encodeURIComponent(queue)}`}>{t.toSettings}</a>;
-}

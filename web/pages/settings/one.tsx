@@ -10,6 +10,7 @@ import { Pause, pauseQueue } from '../../components/pause.tsx';
 import { changesPath, type ListKind } from '../../links.ts';
 import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
+import { Ways } from '../numbers/ways.tsx';
 import { pathsIn } from './conditions.ts';
 import { courtForm } from './court-form.ts';
 import { SettingsEditor } from './editor.tsx';
@@ -25,8 +26,11 @@ export function QueueSettings() {
   const ticket = useGet('/v1/tickets', { query: { queue, limit: 1 } }).data?.items[0];
   const pause = (paused: boolean) => pauseQueue(queue, paused);
   return (
-    <Page title={titleOf('ticket', queue)} actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}>
-      <Back of={`/v1/queues/${queue}`} paused={found.data?.paused} />
+    <Page
+      title={titleOf('ticket', queue)}
+      actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}
+    >
+      <Back kind="ticket" name={queue} of={`/v1/queues/${queue}`} paused={found.data?.paused} />
       <SettingsEditor
         name={queue}
         parts={queueForm(texts.value, { known: pathsIn(ticket?.body), preview: previewOf })}
@@ -49,8 +53,11 @@ export function TopicSettings() {
     topicSettingsOf.save(topic, { ...(await topicSettingsOf.load(topic)), paused: wanted });
   const seen = { ...found, data: found.data ? { paused } : undefined };
   return (
-    <Page title={titleOf('job', topic)} actions={<Actions name={topic} found={seen} pause={pause} remove={removeTopic} />}>
-      <Back of={`/v1/topics/${topic}`} paused={paused}>
+    <Page
+      title={titleOf('job', topic)}
+      actions={<Actions name={topic} found={seen} pause={pause} remove={removeTopic} />}
+    >
+      <Back kind="job" name={topic} of={`/v1/topics/${topic}`} paused={paused}>
         <a href={`/schedules?topic=${encodeURIComponent(topic)}`}>{texts.value.pages.schedules}</a>
       </Back>
       <SettingsEditor name={topic} parts={topicForm(texts.value)} of={topicSettingsOf} onSaved={found.refresh} />
@@ -63,7 +70,7 @@ export function CourtSettings() {
   const { court = '' } = useRoute().params;
   return (
     <Page title={titleOf('case', court)}>
-      <Back of={`/v1/courts/${court}`} />
+      <Back kind="case" name={court} of={`/v1/courts/${court}`} />
       <SettingsEditor name={court} parts={courtForm(texts.value)} of={courtSettingsOf} onSaved={() => {}} />
     </Page>
   );
@@ -75,18 +82,21 @@ const removeQueue = (queue: string) => data(api.DELETE('/v1/queues/{queue}', { p
 const removeTopic = (topic: string) => data(api.DELETE('/v1/topics/{topic}', { params: { path: { topic } } }));
 
 interface BackProps {
+  kind: ListKind;
+  name: string;
   /** Path of these settings, as the admin log has it. */
   of: string;
   paused?: boolean | undefined;
   children?: ComponentChildren;
 }
 
-function Back({ of, paused = false, children }: BackProps) {
+function Back({ kind, name, of, paused = false, children }: BackProps) {
   const t = texts.value;
   const who = session.value;
   return (
     <p class="row lead">
       <a href="/settings">{t.settings.back}</a>
+      <Ways kind={kind} queue={name} at="settings" />
       {who && maySee(who, routes.adminLog) && <a href={changesPath(of)}>{t.adminLog.changes}</a>}
       {children}
       {paused && <Badge tone="warn">{t.common.paused}</Badge>}

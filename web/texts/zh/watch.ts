@@ -107,13 +107,10 @@ export const numbers: Texts['numbers'] = {
     judged: '与裁决一致',
     gold: '已知答案',
   },
-  toSettings: '队列设置',
-  askAdmin: '管理员可更改队列设置。',
   quality: {
     lead: '此时段内的裁定。横条表示真实改判率的 95% 区间：请比较横条，而非单个比例。',
     none: '此时段内没有裁定。',
     noLooks: '这些裁定尚无复查结果，因此不知道其中有多少是正确的。',
-    csv: '下载 CSV',
     model: '模型',
     columns: { looked: '已复查', upheld: '维持', overturned: '改判', rate: '改判率', kappa: 'κ' },
     checks: '数据来源',
@@ -179,8 +176,6 @@ export const deliveries: Texts['deliveries'] = {
   redeliveredMany: (n) => `正在重新发送 ${n} 项投递。`,
   someFailed: (n, why) => `${n} 项未能启动：${why}`,
   due: '主机可用时立即',
-  selectAll: '选择所有显示的项',
-  selectOne: (what) => `选择 ${what}`,
   columns: {
     item: '项目',
     type: '消息',
