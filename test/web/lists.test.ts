@@ -247,7 +247,7 @@ test('S4.9 a topic lists what its jobs say, sentences first; its list, figures a
 
 test('S4.9 a filter and the button that shows its list stand in one line at 1280', async () => {
   const page = await browser.open(`${api.url}/search`, { viewport: { width: 1280, height: 800 } });
-  const top = async (part: Locator) => (await part.boundingBox())?.y;
+  const top = async (part: Locator) => Math.round((await part.boundingBox())?.y ?? 0);
   const kind = page.getByLabel('Kind');
   expect(await top(page.getByRole('button', { name: 'Show', exact: true }))).toBe(await top(kind));
 });
