@@ -42,7 +42,7 @@ export function Fields({ fields, draft, onChange, errors, at = '' }: FieldsProps
       })}
     </div>
   );
-  return at === '' ? <Whole.Provider value={draft}>{grid}</Whole.Provider> : grid;
+  return at === '' ? <Whole.Provider value={draft.values}>{grid}</Whole.Provider> : grid;
 }
 
 interface GroupProps<F extends GroupSpec = GroupSpec> {

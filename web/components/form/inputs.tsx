@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** The inputs of the whole form. */
-export const Whole = createContext<Draft>({ base: {}, values: {} });
+export const Whole = createContext<Draft['values']>({});
 
 /** A field with more options than this is a select. */
 const FEW = 6;

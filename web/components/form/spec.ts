@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import type { Draft } from './draft.ts';
 
 /** What is said about a field: its label, and what it does. */
 export type Said = readonly [label: string, does: string];
@@ -38,7 +37,7 @@ interface TextField extends Named {
   /** Values to choose from, beside what someone types. */
   suggestions?: readonly string[];
   /** Values to choose from and no others, by the inputs of the whole form; or none. */
-  among?: (whole: Draft) => readonly string[];
+  among?: (whole: Record<string, unknown>) => readonly string[];
   /** May have several lines. */
   isLong?: boolean;
   /** Its length in characters. */

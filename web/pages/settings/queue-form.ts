@@ -1,4 +1,4 @@
-import { read } from '../../components/form/draft.ts';
+import { type Draft, read } from '../../components/form/draft.ts';
 import { type BuiltField, count, type FieldSpec, type Part, proposed, seconds } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { callbackFields } from './callback-form.ts';
@@ -112,7 +112,10 @@ function formField(t: Texts['queueSettings']): BuiltField {
   const texts = guidelinesField(t);
   const guideline: FieldSpec = {
     ...{ kind: 'text', name: 'x-guideline', said: t.guideline, empty: 'omit' },
-    among: (whole) => Object.keys(read([texts], whole, {} as never).value.guidelines ?? {}),
+    among: (whole) => {
+      const draft = { base: {}, values: whole as Draft['values'] };
+      return Object.keys(read([texts], draft, {} as never).value.guidelines ?? {});
+    },
   };
   const title: FieldSpec = { kind: 'text', name: 'title', said: t.fieldTitle, empty: 'omit' };
   const ofNumbers = ({ type }: Record<string, unknown>) => type === 'number' || type === 'integer';
