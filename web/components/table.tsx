@@ -15,9 +15,11 @@ export interface Column<Row> {
 interface Props<Row> {
   /** What a screen reader calls it. */
   caption: string;
-  columns: readonly Column<Row>[];
+  /** Those that are false are left out. */
+  columns: readonly (Column<Row> | false)[];
   rows: readonly Row[];
-  rowKey: (row: Row) => string;
+  /** Left out: by the id of a row, else by its name. */
+  rowKey?: (row: Row) => string;
   /** Instead of a table without rows. */
   empty?: string;
   /** Shows more rows; undefined: there are no more. */
@@ -25,7 +27,8 @@ interface Props<Row> {
 }
 
 /** A table whose first column names the row. Wide ones scroll in their own frame, never the page; on narrow screens rows are cards. */
-export function Table<Row>({ caption, columns, rows, rowKey, empty, more }: Props<Row>) {
+export function Table<Row>({ caption, columns: all, rows, rowKey = keyOf, empty, more }: Props<Row>) {
+  const columns = all.filter((column) => column !== false);
   return (
     <>
       {empty !== undefined && rows.length === 0 ? (
@@ -55,6 +58,11 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, more }: Prop
     </>
   );
 }
+
+const keyOf = (row: unknown): string => {
+  const { id, name } = row as { id?: string; name?: string };
+  return id ?? name ?? '';
+};
 
 function Row<R>({ columns: [first, ...others], row }: { columns: readonly Column<R>[]; row: R }) {
   return (

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
+import { Fold } from '../fold.tsx';
 import { number } from '../format.ts';
 import './body.css';
 import { learnImageHosts } from './hosts.ts';
@@ -83,14 +84,8 @@ interface EntriesProps {
 /** Its parts are made when it is opened: a body may hold more, and deeper, than a page can. */
 function Branch(props: EntriesProps) {
   const t = texts.value.body;
-  const [open, setOpen] = useState(false);
   const count = number(props.entries.length);
-  return (
-    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{props.isList ? t.list(count) : t.fields(count)}</summary>
-      {open && <Entries {...props} />}
-    </details>
-  );
+  return <Fold summary={props.isList ? t.list(count) : t.fields(count)}>{() => <Entries {...props} />}</Fold>;
 }
 
 function Entries({ entries, name: of, isList, depth }: EntriesProps) {

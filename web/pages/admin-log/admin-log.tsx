@@ -3,6 +3,7 @@ import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
+import { Fold } from '../../components/fold.tsx';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment } from '../../components/format.ts';
@@ -43,10 +44,7 @@ export function AdminLog() {
 function columns(): Column<Entry>[] {
   const { columns: c } = texts.value.adminLog;
   const more = ({ keyId, requestId, body }: Entry) => (
-    <details>
-      <summary>{texts.value.form.show}</summary>
-      <Body value={{ keyId, requestId, body }} />
-    </details>
+    <Fold summary={texts.value.form.show}>{() => <Body value={{ keyId, requestId, body }} />}</Fold>
   );
   return [
     { title: c.at, cell: ({ at }) => moment(at) },

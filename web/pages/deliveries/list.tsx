@@ -79,10 +79,14 @@ export function DeliveryList({ state, wanted }: Props) {
   );
 }
 
-function columnsOf(state: Delivery['state'], selected: Selection | false, refresh: () => void): Column<Delivery>[] {
+function columnsOf(
+  state: Delivery['state'],
+  selected: Selection | false,
+  refresh: () => void,
+): (Column<Delivery> | false)[] {
   const { columns: c } = texts.value.deliveries;
   const { fields } = texts.value.items;
-  const columns: (Column<Delivery> | false)[] = [
+  return [
     { title: c.item, cell: ({ kind, itemId }) => <a href={pathOf(kind, itemId)}>{itemId}</a> },
     selected && selecting(selected, keyOf, ({ itemId }) => itemId),
     { title: c.type, cell: ({ type }) => <MessageType type={type} /> },
@@ -94,5 +98,4 @@ function columnsOf(state: Delivery['state'], selected: Selection | false, refres
     { title: c.url, cell: ({ url }) => <code>{url}</code> },
     selected && { title: c.action, cell: (row) => <Redeliver {...row} refresh={refresh} /> },
   ];
-  return columns.filter((column) => column !== false);
 }

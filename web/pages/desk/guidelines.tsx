@@ -1,5 +1,6 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
+import { Fold } from '../../components/fold.tsx';
 import { Markdown } from '../../components/markdown.tsx';
 import { texts } from '../../texts/texts.ts';
 
@@ -13,20 +14,12 @@ export function Guidelines({ form, guidelines = {} }: Pick<Schemas['Queue'], 'fo
   if (shown.length === 0) return null;
   return (
     <section class="desk-guidelines" aria-label={texts.value.desk.guidelines}>
-      {shown.map((one) => (
-        <Guideline key={one.name} {...one} />
+      {shown.map(({ name, title, text }) => (
+        <Fold key={name} summary={texts.value.desk.guideline(title)}>
+          {() => <Markdown text={text} />}
+        </Fold>
       ))}
     </section>
-  );
-}
-
-function Guideline({ title, text }: { title: string; text: string }) {
-  const [open, setOpen] = useState(false);
-  return (
-    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{texts.value.desk.guideline(title)}</summary>
-      {open && <Markdown text={text} />}
-    </details>
   );
 }
 

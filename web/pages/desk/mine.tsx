@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/resource.ts';
 import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
+import { Fold } from '../../components/fold.tsx';
 import { moment, number, spent } from '../../components/format.ts';
 import { Facts, Loaded, Section } from '../../components/page.tsx';
 import { PersonPage } from '../../components/person.tsx';
@@ -51,7 +51,7 @@ function Today({ person }: { person: string }) {
 const MOST = 500;
 
 function Decided({ person }: { person: string }) {
-  const { mine: t, items, lists, pages, schedules } = texts.value;
+  const { mine: t, items, lists, pages, schedules, form } = texts.value;
   const { fields: f, looks } = items;
   const known = useGet('/v1/queues', { query: { limit: MOST } });
   const list = useList('/v1/tickets', { query: { reviewer: person, state: 'decided' } });
@@ -70,23 +70,12 @@ function Decided({ person }: { person: string }) {
     { title: lists.id, cell: ({ id }) => <bdi>{id}</bdi> },
     { title: f.queue, cell: ({ queue }) => <bdi>{queue}</bdi> },
     { title: f.decidedAt, cell: ({ decidedAt }) => decidedAt && moment(decidedAt) },
-    { title: items.body, cell: ({ body }) => <Opened value={body} /> },
+    { title: items.body, cell: ({ body }) => <Fold summary={form.show}>{() => <Body value={body} />}</Fold> },
     { title: items.decision, cell: (ticket) => said(ticket, ticket.decision) },
     { title: looks.stands, cell: now },
     { title: schedules.columns.actions, cell: ({ id }) => <Dispute id={id} person={person} /> },
   ];
-  return <Listing title={pages.mine} list={list} columns={columns} rowKey={({ id }) => id} empty={t.none} />;
-}
-
-/** Content that is shown when someone asks for it. */
-function Opened({ value }: { value: unknown }) {
-  const [open, setOpen] = useState(false);
-  return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{texts.value.form.show}</summary>
-      {open && <Body value={value} />}
-    </details>
-  );
+  return <Listing title={pages.mine} list={list} columns={columns} empty={t.none} />;
 }
 
 function Dispute({ id, person }: { id: string; person: string }) {

@@ -38,7 +38,7 @@ function Queues() {
       cell: ({ stats }) => figure(stats?.oldestWaitingSeconds, duration),
     },
   ];
-  return <Listing title={t.queues} list={list} columns={columns} rowKey={({ name }) => name} empty={t.noQueues} />;
+  return <Listing title={t.queues} list={list} columns={columns} empty={t.noQueues} />;
 }
 
 function QueueLink({ queue: { name, paused } }: { queue: Row }) {

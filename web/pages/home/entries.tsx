@@ -46,15 +46,7 @@ export function Entries({ kind, list }: Props) {
     },
   };
   const columns = [name, ...figuresOf(kind)];
-  return (
-    <Listing
-      title={titles[NOUNS[kind]]}
-      list={list}
-      columns={columns}
-      rowKey={(entry) => entry.name}
-      empty={t.none[kind]}
-    />
-  );
+  return <Listing title={titles[NOUNS[kind]]} list={list} columns={columns} empty={t.none[kind]} />;
 }
 
 type Figure = keyof { [K in keyof Entry as Entry[K] extends number | null ? K : never]: K };

@@ -34,10 +34,11 @@ export function Deliveries({ kind, id }: { kind: Exclude<PartKind, 'job'>; id: s
   return <Listing title={t.title} list={list} columns={columns} rowKey={({ n }) => String(n)} empty={t.noneHere} />;
 }
 
-function columnsOf(kind: DeliveredKind, id: string, refresh: () => void): Column<Delivery>[] {
+function columnsOf(kind: DeliveredKind, itemId: string, refresh: () => void): (Column<Delivery> | false)[] {
   const { deliveries, items } = texts.value;
   const c = deliveries.columns;
-  const columns: Column<Delivery>[] = [
+  const again = ({ n, url }: Delivery) => <Redeliver {...{ kind, itemId, n, url, refresh }} />;
+  return [
     { title: c.type, cell: ({ type }) => <MessageType type={type} /> },
     { title: items.fields.state, cell: ({ state }) => <State state={state} /> },
     { title: c.cause, cell: (delivery) => <Cause delivery={delivery} /> },
@@ -45,10 +46,8 @@ function columnsOf(kind: DeliveredKind, id: string, refresh: () => void): Column
     { title: c.next, cell: ({ nextAttemptAt: at }) => <NextAttempt at={at} /> },
     { title: c.url, cell: ({ url }) => <code>{url}</code> },
     { title: c.version, numeric: true, cell: ({ version }) => version },
+    mayAct('producer') && { title: c.action, cell: again },
   ];
-  if (!mayAct('producer')) return columns;
-  const again = ({ n, url }: Delivery) => <Redeliver {...{ kind, itemId: id, n, url, refresh }} />;
-  return [...columns, { title: c.action, cell: again }];
 }
 
 interface RedeliverProps {

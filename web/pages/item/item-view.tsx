@@ -2,6 +2,7 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { Body } from '../../components/body/body.tsx';
+import { Raw } from '../../components/fold.tsx';
 import { useShortcuts } from '../../components/keys.ts';
 import { type Fact, Facts, Loaded, Section } from '../../components/page.tsx';
 import type { ItemKind } from '../../links.ts';
@@ -44,12 +45,13 @@ export function ItemView<T>({ kind, id, load, facts, actions, children }: Props<
   );
 }
 
-/** A value that the API takes and gives as it is, such as an item's body. */
+/** A value that the API takes and gives as it is, such as an item's body; as JSON, too. */
 export function JsonSection({ title, value }: { title: string; value: unknown }) {
   return (
     <Section title={title}>
-      <div class="panel-body">
+      <div class="panel-body stack">
         <Body value={value} />
+        <Raw value={value} />
       </div>
     </Section>
   );

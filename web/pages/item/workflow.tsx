@@ -2,7 +2,7 @@ import { useLater } from '../../api/again.ts';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { State } from '../../components/badge.tsx';
-import { Body } from '../../components/body/body.tsx';
+import { Raw } from '../../components/fold.tsx';
 import { Facts, Loaded, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -33,7 +33,7 @@ export function Workflow({ kind, id }: { kind: PartKind; id: string }) {
 
 function Answer({ answer: { workflowId, runId, status, snapshot } }: { answer: Schemas['TicketWorkflow'] }) {
   const t = texts.value.items;
-  const { version, state, wakeAt, ...more } = snapshot ?? { version: 0, state: '', wakeAt: null };
+  const { version, state, wakeAt } = snapshot ?? { version: 0, state: '', wakeAt: null };
   return (
     <>
       <Facts
@@ -46,9 +46,9 @@ function Answer({ answer: { workflowId, runId, status, snapshot } }: { answer: S
           runId !== null && [t.runId, <code key="run">{runId}</code>],
         ]}
       />
-      {Object.keys(more).length > 0 && (
-        <div class="panel-body">
-          <Body value={more} />
+      {snapshot !== null && (
+        <div class="inset">
+          <Raw value={snapshot} />
         </div>
       )}
     </>

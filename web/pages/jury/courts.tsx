@@ -91,5 +91,5 @@ function Courts() {
       cell: ({ votesPerDay }) => ((votesPerDay ?? null) === null ? '–' : number(votesPerDay ?? 0)),
     },
   ];
-  return <Listing title={t.courts} list={list} columns={columns} rowKey={({ name }) => name} empty={t.noCourts} />;
+  return <Listing title={t.courts} list={list} columns={columns} empty={t.noCourts} />;
 }

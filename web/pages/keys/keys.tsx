@@ -25,13 +25,7 @@ export function Keys() {
       <p class="muted lead">
         {t.keys.lead} {session.value?.open && t.keys.open}
       </p>
-      <Listing
-        title={t.pages.keys}
-        list={list}
-        columns={columns(list.refresh)}
-        rowKey={({ id }) => id}
-        empty={t.keys.none}
-      />
+      <Listing title={t.pages.keys} list={list} columns={columns(list.refresh)} empty={t.keys.none} />
     </Page>
   );
 }

@@ -46,7 +46,6 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
             caption={texts.value.deliveries.kinds[kind]}
             columns={columnsOf(kind, items, fixedQueue, selected)}
             rows={items}
-            rowKey={idOf}
             empty={kind === 'job' && !filter.queue ? t.nameTopic : t.none}
           />
           {(cursor || nextCursor) && (
@@ -63,11 +62,16 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
 
 const idOf = ({ id }: Row) => id;
 
-function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: Props['selected']): Column<Row>[] {
+function columnsOf(
+  kind: ListKind,
+  rows: Row[],
+  fixedQueue: boolean,
+  selected: Props['selected'],
+): (Column<Row> | false)[] {
   const t = texts.value.lists;
   const { fields: f } = texts.value.items;
   const has = (what: (ticket: Ticket) => unknown) => rows.some(({ ticket }) => ticket && what(ticket));
-  const columns: (Column<Row> | false)[] = [
+  return [
     {
       title: t.id,
       cell: ({ id }) => <a href={itemPath(kind, id)}>{id}</a>,
@@ -98,7 +102,6 @@ function columnsOf(kind: ListKind, rows: Row[], fixedQueue: boolean, selected: P
       cell: ({ figure }) => number(figure),
     },
   ];
-  return columns.filter((column) => column !== false);
 }
 
 /** What was decided, and what counts now if that is something else. */

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Fold } from '../../components/fold.tsx';
 import { dayAndTime, duration, number } from '../../components/format.ts';
 import { type Fact, Facts, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
@@ -122,7 +123,6 @@ interface TableProps {
 /** The same values for those who cannot see the chart, newest first. */
 function AsTable({ title, drawn, saidAt }: TableProps) {
   const t = texts.value.numbers;
-  const [isOpen, setOpen] = useState(false);
   const columns: Column<number>[] = [
     { title: t.time, cell: (step) => timeOf(drawn, step) },
     ...drawn.lines.map((line, n) => ({
@@ -133,11 +133,8 @@ function AsTable({ title, drawn, saidAt }: TableProps) {
     })),
   ];
   return (
-    <details class="numbers-table" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary class="bar">{t.asTable}</summary>
-      {isOpen && (
-        <Table caption={title} columns={columns} rows={drawn.times.map((_, n) => n).reverse()} rowKey={String} />
-      )}
-    </details>
+    <Fold look="numbers-table" head="bar" summary={t.asTable}>
+      {() => <Table caption={title} columns={columns} rows={drawn.times.map((_, n) => n).reverse()} rowKey={String} />}
+    </Fold>
   );
 }

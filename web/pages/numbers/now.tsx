@@ -25,7 +25,6 @@ export function Now({ queue }: { queue: string }) {
           <Table
             caption={t.title}
             rows={items}
-            rowKey={({ id }) => id}
             empty={t.nobody}
             columns={[
               { title: c.person, cell: ({ lease }) => <PersonLink queue={queue} person={lease?.reviewer ?? ''} /> },

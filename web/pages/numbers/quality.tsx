@@ -51,10 +51,10 @@ export const Quality = overTime('quality', ({ queue, range }: OfQueue) => {
   );
 });
 
-function columns(queue: string, all: Row[]): Column<Row>[] {
+function columns(queue: string, all: Row[]): (Column<Row> | false)[] {
   const { columns: c, quality: t, of } = texts.value.numbers;
   const hasGold = all.some(({ gold }) => gold.judged + gold.skipped > 0);
-  const columns: (Column<Row> | false)[] = [
+  return [
     { title: c.person, cell: (row) => <Who queue={queue} of={row} /> },
     { title: c.decisions, numeric: true, cell: (row) => count(row.decided) },
     ...(['looked', 'upheld'] as const).map(
@@ -81,7 +81,6 @@ function columns(queue: string, all: Row[]): Column<Row>[] {
     },
     { title: c.median, numeric: true, cell: ({ secondsMedian }) => spent(secondsMedian) },
   ];
-  return columns.filter((column) => column !== false);
 }
 
 const nameOf = ({ reviewer, model }: Row) => reviewer ?? `model:${model}`;

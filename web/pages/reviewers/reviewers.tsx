@@ -21,7 +21,6 @@ export function Reviewers() {
         title={pages.reviewers}
         list={list}
         columns={columns(list.refresh)}
-        rowKey={({ name }) => name}
         empty={t.none}
         actions={<Edit refresh={list.refresh} />}
       />

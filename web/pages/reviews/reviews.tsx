@@ -25,7 +25,7 @@ export function Reviews() {
   return (
     <Page title={texts.value.pages.reviews}>
       <Today />
-      <Listing title={t.all} list={list} columns={columns()} rowKey={({ id }) => id} empty={t.none}>
+      <Listing title={t.all} list={list} columns={columns()} empty={t.none}>
         <form class="ask panel-body" onSubmit={jump}>
           <Field label={t.id}>{(field) => <input {...field} name="id" type="text" />}</Field>
           <button type="submit">{texts.value.lists.open}</button>

@@ -44,7 +44,6 @@ function Found({ topic }: { topic: string }) {
       title={t.of(topic)}
       list={list}
       columns={columns(list.refresh)}
-      rowKey={({ name }) => name}
       empty={t.none}
       actions={<EditSchedule topic={topic} onSaved={list.refresh} />}
     />

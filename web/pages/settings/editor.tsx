@@ -168,7 +168,7 @@ function Moved({ of: { total, wouldMove, ticket } }: { of: Moving }) {
       <p class="form-body">
         {total === 0 ? t.wouldMoveNone : t.wouldMove(number(total))} {total > wouldMove.length && t.firstHundred}
       </p>
-      {total > 0 && <Table caption={t.dryRun} columns={columns} rows={wouldMove} rowKey={({ id }) => id} />}
+      {total > 0 && <Table caption={t.dryRun} columns={columns} rows={wouldMove} />}
     </>
   );
 }

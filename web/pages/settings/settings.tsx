@@ -31,8 +31,6 @@ function NewOne({ label, folder }: { label: string; folder: string }) {
   return <Action label={label} fields={fields} submit={t.go} run={go} />;
 }
 
-const byName = ({ name }: { name: string }) => name;
-
 /** The first column: the name, which leads to the settings. */
 function named<Row extends { name: string; paused?: boolean }>(folder: string): Column<Row> {
   const t = texts.value.common;
@@ -57,7 +55,7 @@ function Queues() {
     { title: t.changed, numeric: true, cell: (q) => moment(q.updatedAt) },
   ];
   const add = <NewOne label={t.newQueue} folder="queues" />;
-  return <Listing title={t.queues} list={list} columns={columns} empty={t.noQueues} rowKey={byName} actions={add} />;
+  return <Listing title={t.queues} list={list} columns={columns} empty={t.noQueues} actions={add} />;
 }
 
 function Topics() {
@@ -77,7 +75,7 @@ function Topics() {
     },
   ];
   const add = <NewOne label={t.newTopic} folder="topics" />;
-  return <Listing title={t.topics} list={list} columns={columns} empty={t.noTopics} rowKey={byName} actions={add} />;
+  return <Listing title={t.topics} list={list} columns={columns} empty={t.noTopics} actions={add} />;
 }
 
 function Courts() {
@@ -91,5 +89,5 @@ function Courts() {
     { title: t.changed, numeric: true, cell: (c) => moment(c.updatedAt) },
   ];
   const add = <NewOne label={t.newCourt} folder="courts" />;
-  return <Listing title={t.courts} list={list} columns={columns} empty={t.noCourts} rowKey={byName} actions={add} />;
+  return <Listing title={t.courts} list={list} columns={columns} empty={t.noCourts} actions={add} />;
 }

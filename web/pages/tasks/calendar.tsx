@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useResource } from '../../api/resource.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
+import { Fold } from '../../components/fold.tsx';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { dateLong, monthName, number, timeOfDay } from '../../components/format.ts';
@@ -101,31 +102,30 @@ const TONES: Record<Entry['of']['state'], Tone> = {
 function Day({ of, entries, isOpen }: { of: Date; entries: Entry[]; isOpen: boolean }) {
   const { calendar: t, common } = texts.value;
   const c = t.columns;
-  const [open, setOpen] = useState(isOpen);
   const [most, setMost] = useState(LISTED);
   const title = dateLong(of);
   const more = entries.length > most ? () => setMost(most + LISTED) : undefined;
   const columns: Column<Entry>[] = [
     { title: c.time, cell: ({ at }) => timeOfDay(at) },
-    {
-      title: c.task,
-      cell: ({ task: { id } }) => <a href={taskPath(id)}>{id}</a>,
-    },
-    {
-      title: common.state,
-      cell: ({ of: { state } }) => <Badge tone={TONES[state]}>{t.states[state]}</Badge>,
-    },
+    { title: c.task, cell: ({ task: { id } }) => <a href={taskPath(id)}>{id}</a> },
+    { title: common.state, cell: ({ of: { state } }) => <Badge tone={TONES[state]}>{t.states[state]}</Badge> },
     { title: c.executor, cell: ({ task }) => task.executor },
     { title: c.left, numeric: true, cell: (e) => number(e.of.stock) },
     { title: c.out, numeric: true, cell: (e) => number(e.of.dispatched) },
     { title: c.done, numeric: true, cell: (e) => number(e.of.completed) },
   ];
   return (
-    <details class="tasks-day" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary class="bar">
-        {title} <span class="muted">{t.count(number(entries.length))}</span>
-      </summary>
-      {open && (
+    <Fold
+      look="tasks-day"
+      head="bar"
+      open={isOpen}
+      summary={
+        <>
+          {title} <span class="muted">{t.count(number(entries.length))}</span>
+        </>
+      }
+    >
+      {() => (
         <Table
           caption={title}
           columns={columns}
@@ -134,6 +134,6 @@ function Day({ of, entries, isOpen }: { of: Date; entries: Entry[]; isOpen: bool
           rowKey={({ task, of: { occurrence } }) => `${task.id}/${occurrence}`}
         />
       )}
-    </details>
+    </Fold>
   );
 }

@@ -25,7 +25,7 @@ export function TaskGroups() {
   return (
     <Page title={pages.taskGroups} actions={mayAct('producer') && <NewGroup />}>
       <Tabs />
-      <Listing title={pages.taskGroups} list={list} columns={columns} rowKey={({ id }) => id} empty={t.noGroups} />
+      <Listing title={pages.taskGroups} list={list} columns={columns} empty={t.noGroups} />
     </Page>
   );
 }

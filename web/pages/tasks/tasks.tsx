@@ -54,7 +54,7 @@ function Found({ query: { executor, from, to, state, ownOnly } }: { query: Recor
     state: state === 'deleted' ? ('deleted' as const) : ('active' as const),
   };
   const list = useList('/v1/tasks', { query: asked }, ({ kind }) => kind === 'task' || kind === 'rotation');
-  return <Listing title={t.pages.tasks} list={list} columns={columns()} rowKey={({ id }) => id} empty={t.tasks.none} />;
+  return <Listing title={t.pages.tasks} list={list} columns={columns()} empty={t.tasks.none} />;
 }
 
 function columns(): Column<Task>[] {

@@ -19,13 +19,7 @@ export function TaskTemplates() {
   return (
     <Page title={pages.taskTemplates} actions={mayAct('producer') && <NewTemplate onMade={list.refresh} />}>
       <Tabs />
-      <Listing
-        title={pages.taskTemplates}
-        list={list}
-        columns={columns(list.refresh)}
-        rowKey={({ id }) => id}
-        empty={t.noTemplates}
-      />
+      <Listing title={pages.taskTemplates} list={list} columns={columns(list.refresh)} empty={t.noTemplates} />
     </Page>
   );
 }
