@@ -251,3 +251,27 @@ test('S4.9 a filter and the button that shows its list stand in one line at 1280
   const kind = page.getByLabel('Kind');
   expect(await top(page.getByRole('button', { name: 'Show', exact: true }))).toBe(await top(kind));
 });
+
+test('S4.9 a lead adds a ticket, a job and a case by hand; what is no JSON is said before anything is sent', async () => {
+  await court(api, 'by-hand');
+  await api.put('/v1/queues/by-hand', {});
+  await api.put('/v1/topics/by-hand', {});
+  const page = await browser.open(at('/queues/ticket/by-hand'));
+  await press(page, 'Add ticket');
+  const dialog = page.getByRole('dialog');
+  await submit(dialog, { 'Content (JSON)': '{"text": ', Id: 'hand-1', Priority: '7' }, 'Add ticket');
+  await sees(dialog, 'Is not JSON.');
+  await submit(dialog, { 'Content (JSON)': '{"text": "a scam?"}' }, 'Add ticket');
+  await row(page, 'hand-1').waitFor();
+  expect(await ticket(api, 'hand-1')).toMatchObject({ body: { text: 'a scam?' }, priority: 7, queue: 'by-hand' });
+  for (const [kind, label] of [
+    ['job', 'Add job'],
+    ['case', 'Add case'],
+  ] as const) {
+    await page.goto(at(`/queues/${kind}/by-hand`));
+    await press(page, label);
+    await submit(dialog, { 'Content (JSON)': '{"n": 1}', Id: `hand-${kind}` }, label);
+    await row(page, `hand-${kind}`).waitFor();
+  }
+  expect((await api.get('/v1/jobs/hand-job')).body).toMatchObject({ topic: 'by-hand', body: { n: 1 }, priority: 1024 });
+});

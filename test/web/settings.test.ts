@@ -185,3 +185,16 @@ test('the keyboard alone changes a setting', async () => {
   await sees(page, 'Saved.');
   expect((await queue('keys')).leaseSeconds).toBe(77);
 });
+
+test('S2.3 an administrator adds jurors from a list, and B.5 gold tickets', async () => {
+  await api.put('/v1/courts/listed', {});
+  await api.put('/v1/queues/listed', {});
+  const page = await browser.open(`${api.url}/settings/courts/listed`);
+  await confirm(page, 'Add jurors', 'Add jurors', { Jurors: 'carla\ncarla-2, carla\n' });
+  await sees(page, 'Jurors of the court now: 2');
+  expect((await api.get('/v1/courts/listed/jurors/carla-2')).body.eligible).toBe(true);
+  await page.goto(`${api.url}/settings/queues/listed`);
+  const tickets = '[{"id": "g-1", "body": {"text": "x"}, "answer": {"verdict": "reject"}}]';
+  await confirm(page, 'Add gold', 'Add gold', { 'Tickets (JSON)': tickets });
+  expect((await api.get('/v1/queues/listed/gold')).body.items).toMatchObject([{ id: 'g-1' }]);
+});

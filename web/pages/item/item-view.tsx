@@ -1,13 +1,17 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect } from 'preact/hooks';
+import { api, data, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
+import { mayAct } from '../../api/session.ts';
+import { Action } from '../../components/action.tsx';
 import { Body } from '../../components/body/body.tsx';
 import { Raw } from '../../components/fold.tsx';
 import { useShortcuts } from '../../components/keys.ts';
 import { type Fact, Facts, Loaded, Section } from '../../components/page.tsx';
 import type { ItemKind } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { isAbout } from './sources.ts';
+import { IN_FEED, isAbout } from './sources.ts';
+import { reasonField, type Why } from './ticket-actions.tsx';
 
 /** Is told whether the item is not there, so that nothing else of it is asked for. */
 export const Missing = createContext((_is: boolean): void => {});
@@ -35,7 +39,15 @@ export function ItemView<T>({ kind, id, load, facts, actions, children }: Props<
     <Loaded of={item}>
       {(found) => (
         <>
-          <Section title={common.state} actions={actions?.(found, refresh)}>
+          <Section
+            title={common.state}
+            actions={
+              <>
+                {actions?.(found, refresh)}
+                {mayAct() && <Erase of={{ item: { kind: IN_FEED[kind] as Kind, id } }} then={refresh} />}
+              </>
+            }
+          >
             <Facts facts={facts(found)} />
           </Section>
           {children(found, refresh)}
@@ -43,6 +55,26 @@ export function ItemView<T>({ kind, id, load, facts, actions, children }: Props<
       )}
     </Loaded>
   );
+}
+
+type Kind = NonNullable<Schemas['NewErasure']['item']>['kind'];
+
+interface EraseProps {
+  of: Omit<Schemas['NewErasure'], 'reason'>;
+  /** Several on the page have such a button. */
+  about?: string;
+  then: () => void;
+}
+
+/** Erases what is kept of an item, or a person's name. */
+export function Erase({ of, about, then }: EraseProps) {
+  const t = texts.value.items.actions;
+  const run = async ({ reason = '' }: Why) => {
+    await data(api.POST('/v1/erasures', { body: { ...of, reason } }));
+    then();
+  };
+  const will = of.person ? t.erasePersonWill : t.eraseWill;
+  return <Action {...t.erase} {...{ about, will, run }} fields={[reasonField()]} danger />;
 }
 
 /** A value that the API takes and gives as it is, such as an item's body; as JSON, too. */

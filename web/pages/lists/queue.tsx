@@ -10,6 +10,7 @@ import { Pause, pauseQueue } from '../../components/pause.tsx';
 import { isListKind, type ListKind, queuePath, READERS, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Ways } from '../numbers/ways.tsx';
+import { Add } from './add.tsx';
 import { actsOn, Bulk } from './bulk.tsx';
 import { Chips, FilterForm } from './filter-form.tsx';
 import { filterIn, STATES } from './filters.ts';
@@ -49,6 +50,7 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
         actions={
           <>
             {kind === 'ticket' && <DownloadCsv filter={{ ...filter, queue }} />}
+            {mayAct('producer') && <Add kind={kind} queue={queue} />}
             {acts.map((act) => (
               <Bulk key={act.name} {...{ act, queue, filter, ids }} onDone={() => setIds([])} />
             ))}

@@ -1,5 +1,6 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
+import { mayAct } from '../../api/session.ts';
 import { Action, DeleteButton } from '../../components/action.tsx';
 import { zones } from '../../components/form/moments.ts';
 import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
@@ -7,6 +8,7 @@ import { moment, number } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
+import { Erase } from '../item/item-view.tsx';
 
 type Reviewer = Schemas['Reviewer'];
 
@@ -49,6 +51,7 @@ function OneActions({ of, refresh }: { of: Reviewer; refresh: () => void }) {
   return (
     <span class="actions">
       <Edit of={of} refresh={refresh} />
+      {mayAct() && <Erase of={{ person: of.name }} about={of.name} then={refresh} />}
       <DeleteButton name={of.name} hint={texts.value.reviewers.deleteHint} run={remove} then={refresh} isOneOfMany />
     </span>
   );

@@ -3,10 +3,13 @@ import { useLocation, useRoute } from 'preact-iso';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet, useResource } from '../../api/resource.ts';
 import { maySee, session } from '../../api/session.ts';
-import { DeleteButton } from '../../components/action.tsx';
+import { Action, DeleteButton } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
+import type { FieldSpec } from '../../components/form/spec.ts';
+import { number } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { Pause, pauseQueue } from '../../components/pause.tsx';
+import { toast } from '../../components/toasts.tsx';
 import { changesPath, type ListKind } from '../../links.ts';
 import { routes } from '../../routes.ts';
 import { texts } from '../../texts/texts.ts';
@@ -25,11 +28,13 @@ export function QueueSettings() {
   const found = useGet('/v1/queues/{queue}', { path: { queue } });
   const ticket = useGet('/v1/tickets', { query: { queue, limit: 1 } }).data?.items[0];
   const pause = (paused: boolean) => pauseQueue(queue, paused);
+  const actions = (
+    <Actions name={queue} found={found} pause={pause} remove={removeQueue}>
+      <AddGold queue={queue} />
+    </Actions>
+  );
   return (
-    <Page
-      title={titleOf('ticket', queue)}
-      actions={<Actions name={queue} found={found} pause={pause} remove={removeQueue} />}
-    >
+    <Page title={titleOf('ticket', queue)} actions={actions}>
       <Back kind="ticket" name={queue} of={`/v1/queues/${queue}`} paused={found.data?.paused} />
       <SettingsEditor
         name={queue}
@@ -69,11 +74,38 @@ export function TopicSettings() {
 export function CourtSettings() {
   const { court = '' } = useRoute().params;
   return (
-    <Page title={titleOf('case', court)}>
+    <Page title={titleOf('case', court)} actions={<AddJurors court={court} />}>
       <Back kind="case" name={court} of={`/v1/courts/${court}`} />
       <SettingsEditor name={court} parts={courtForm(texts.value)} of={courtSettingsOf} onSaved={() => {}} />
     </Page>
   );
+}
+
+/** A list of jurors as it comes from elsewhere. They are added to those of the court, or change them. */
+function AddJurors({ court }: { court: string }) {
+  const t = texts.value.courtSettings;
+  const add = async ({ jurors }: Readonly<Record<string, unknown>>) => {
+    const listed = (jurors as string[]).map((line) => {
+      const [id = '', person] = line.split(',').map((part) => part.trim());
+      return { id, ...(person && { person }) };
+    });
+    const params = { path: { court } };
+    const { total } = await data(api.PUT('/v1/courts/{court}/jurors', { params, body: { jurors: listed } }));
+    toast(t.jurorsNow(number(total)));
+  };
+  const fields: FieldSpec[] = [{ kind: 'lines', name: 'jurors', said: t.jurorLines, empty: 'required' }];
+  return <Action label={t.addJurors} fields={fields} run={add} />;
+}
+
+/** Tickets with known answers. */
+function AddGold({ queue }: { queue: string }) {
+  const t = texts.value.queueSettings;
+  const add = (body: Readonly<Record<string, unknown>>) => {
+    const params = { path: { queue } };
+    return data(api.PUT('/v1/queues/{queue}/gold', { params, body: body as Schemas['PutGoldTickets'] }));
+  };
+  const fields: FieldSpec[] = [{ kind: 'json', name: 'tickets', said: t.goldTickets, empty: 'required' }];
+  return <Action label={t.addGold} fields={fields} run={add} done={texts.value.settings.saved} />;
 }
 
 const titleOf = (kind: ListKind, name: string) => `${texts.value.numbers.queueOf[kind]} ${name}`;
@@ -106,15 +138,17 @@ function Back({ kind, name, of, paused = false, children }: BackProps) {
 
 interface ActionsProps extends ComponentProps<typeof Pause> {
   remove: (name: string) => Promise<unknown>;
+  children?: ComponentChildren;
 }
 
-function Actions({ remove, ...paused }: ActionsProps) {
+function Actions({ remove, children, ...paused }: ActionsProps) {
   const t = texts.value.settings;
   const { name, found } = paused;
   const { route } = useLocation();
   if (!found.data) return null;
   return (
     <>
+      {children}
       <Pause {...paused} />
       <DeleteButton name={name} hint={t.deleteHint} run={() => remove(name)} then={() => route('/settings')} />
     </>

@@ -224,6 +224,11 @@ export const items = {
       `No one can decide it any more. ${holder} loses the lease and is notified. This is final; its callback is sent.`,
     invalidateCase: { label: 'Invalidate', title: 'Invalidate this case', done: 'It has been invalidated.' },
     invalidateCaseWill: 'No one can vote any more, and jurors who have it are notified. This is final.',
+    erase: { label: 'Erase', done: 'It is being erased.' },
+    eraseWill:
+      'Content, decision, notes and what its history says are gone for good; an open item is invalidated first. A skeleton stays.',
+    erasePersonWill:
+      'The name is replaced wherever it stands, with its keys, leases and entry in the register. It cannot be brought back.',
     kick: { label: 'Kick', title: 'Make this job ready now', done: 'It is ready.' },
     kickWill: 'The next pop of its topic may get it.',
     bury: { label: 'Bury', title: 'Put this job aside', done: 'It is buried.' },
