@@ -419,20 +419,7 @@ create table item (
   for_until            timestamp with time zone,
   overdue_at           timestamp with time zone,
   automation           text collate "C",
-  constraint item_pkey PRIMARY KEY (kind, id),
-  constraint item_buried_in_order CHECK (((state = 'buried'::text) = (buried_seq IS NOT NULL))),
-  constraint item_due_has_wake CHECK ((((state <> 'delayed'::text) OR (wake_at IS NOT NULL)) AND ((state <> 'held'::text) OR (wake_at IS NOT NULL)))),
-  constraint item_final_has_end CHECK ((((state = ANY (ARRAY['settled'::text, 'invalidated'::text, 'expired'::text, 'dead'::text])) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
-  constraint item_final_lacks_no_jurors CHECK (((NOT lacks_jurors) OR (ended_at IS NULL))),
-  constraint item_final_sleeps CHECK (((ended_at IS NULL) OR (wake_at IS NULL))),
-  constraint item_for_whom CHECK (((for_until IS NULL) OR (for_person IS NOT NULL))),
-  constraint item_held_has_lease CHECK ((((state = 'held'::text) = (lease_id IS NOT NULL)) AND ((lease_id IS NULL) = (holder IS NULL)) AND ((lease_id IS NULL) = (granted_at IS NULL)) AND ((lease_id IS NULL) = (expires_at IS NULL)))),
-  constraint item_held_has_slot CHECK ((((state = 'held'::text) AND (kind = 'ticket'::text)) = (slot IS NOT NULL))),
-  constraint item_lease_seconds_check CHECK ((lease_seconds > (0)::double precision)),
-  constraint item_open_has_no_delivery CHECK (((NOT delivery_pending) OR (ended_at IS NOT NULL))),
-  constraint item_settled_has_result CHECK (((state = 'settled'::text) = (result IS NOT NULL))),
-  constraint item_state CHECK ((state = ANY (ARRAY['delayed'::text, 'ready'::text, 'held'::text, 'buried'::text, 'settled'::text, 'invalidated'::text, 'expired'::text, 'dead'::text]))),
-  constraint item_task_has_stock CHECK (((kind <> 'task'::text) OR (capacity IS NULL) OR (capacity >= 0)))
+  constraint item_pkey PRIMARY KEY (kind, id)
 )
 with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.1, autovacuum_vacuum_cost_delay=1);
 CREATE INDEX case_created ON public.item USING btree (queue, created_at, seq) WHERE ((kind || ''::text) = 'case'::text);
@@ -735,6 +722,7 @@ create table queue (
   constraint queue_workflow_check CHECK ((workflow = ANY (ARRAY['always'::text, 'when-needed'::text])))
 );
 CREATE INDEX queue_assist ON public.queue USING btree (name) WHERE (assist IS NOT NULL);
+CREATE INDEX queue_draws ON public.queue USING btree (kind) WHERE ((second IS NOT NULL) OR (assist IS NOT NULL));
 CREATE UNIQUE INDEX queue_newest ON public.queue USING btree (kind, seq);
 comment on column queue.level_seconds is 'ageing: seconds of waiting worth one priority level; null = strict priority';
 comment on column queue.sync is 'tickets: subject: a decision decides the other open tickets of its subject';

@@ -13,23 +13,33 @@ create or replace function settle_items(
   p_seen bigint[], p_synced boolean, p_next text[] default null
 ) returns setof item language plpgsql as $$
 declare
-  v_now timestamptz := clock_timestamp();
+  -- of looks that may be drawn
+  v_looks text[] := case when exists (select from queue where second is not null or assist is not null)
+                    then array(select new_id() from unnest(p_ids)) end;
+  v_drawn text[];
 begin
   return query update item i
      set state = 'settled', result = s.result::json, result_hash = decode(s.hash, 'hex'),
          settled_token = token_hash(s.token), next_id = s.next,
          delivery_pending = coalesce(i.callback, q.callback) is not null,
-         look = case when i.look is null and draws(q) then drawn_look(q, i.id, i.holder) else i.look end,
+         look = case when s.look is not null and i.look is null
+                          and draw_of((select key from draw_key), i.id) < look_share(q, i.holder)
+                     then jsonb_build_object('looks', jsonb_build_array(look_entry(s.look, 'check'))) else i.look end,
          automation = case when q.assist is not null then automation_of(i) end,
          event_seq = i.event_seq + 1, last_event = end_event(i.kind, 'settled'), last_actor = i.holder,
          last_data = json_build_object('decision', s.result::json)
-    from unnest(p_ids, p_tokens, p_results, p_hashes, p_subjects, p_forms, p_seen, p_next)
-           as s (id, token, result, hash, subject, form, seen, next),
+    from unnest(p_ids, p_tokens, p_results, p_hashes, p_subjects, p_forms, p_seen, p_next, v_looks)
+           as s (id, token, result, hash, subject, form, seen, next, look),
          queue q
    -- said twice, as in `grant_items`
    where i.kind = p_kind and i.id = any (p_ids) and i.id = s.id and q.kind = i.kind and q.name = i.queue
      and may_settle(i, q, s.token, s.subject, s.result, s.form, s.seen, p_synced)
   returning i.*;
+  if v_looks is null then return; end if;
+  select array_agg(i.id), array_agg(s.look) into p_ids, v_drawn
+    from unnest(p_ids, v_looks) as s (id, look)
+    join item i on i.kind = p_kind and i.id = any (p_ids) and i.id = s.id and i.look #>> '{looks,0,id}' = s.look;
+  if p_ids is not null then perform add_looks(p_ids, v_drawn, 'check', 'system'); end if;
 end $$;
 
 create or replace function may_settle(
@@ -62,13 +72,15 @@ declare
   v_persons text[];
   v_held bigint[];
   v_chosen text[];
-  v_settled item[];
 begin
   if exists (select from reviewer) then
     perform lock_registered(array(select holder from item where kind = p_kind and id = any (p_ids)));
   end if;
-  perform from item where kind = p_kind and id = any (p_ids) order by id for update;
-  for v_queue in select distinct queue from item where kind = p_kind and id = any (p_ids) and state = 'held' loop
+  for v_queue in
+    select distinct queue from (
+      select queue, state from item where kind = p_kind and id = any (p_ids) order by id for update) i
+     where state = 'held'
+  loop
     if is_due(p_kind, array[v_queue]) then return query select * from advance_due(p_kind, array[v_queue]); end if;
     -- with the settings as they are after the wait
     select * into q from queue where kind = p_kind and name = v_queue;
@@ -92,13 +104,13 @@ begin
       v_slots[v_numbers[n]] := v_held[n];
     end loop;
   end loop;
-  v_settled := array(select i from settle_items(
-    p_kind, p_ids, p_tokens, p_results, p_hashes, p_subjects, p_forms, p_seen, false, v_ids) i);
-  return query select * from unnest(v_settled);
-  select array_agg(i.next_id), array_agg(i.ended_by), array_agg(s.token), array_agg(s.slot)
+  return query select * from settle_items(
+    p_kind, p_ids, p_tokens, p_results, p_hashes, p_subjects, p_forms, p_seen, false, v_ids);
+  -- a lease may have run out in between
+  select array_agg(s.next), array_agg(i.ended_by), array_agg(s.token), array_agg(s.slot)
     into v_ids, v_persons, p_tokens, v_slots
-    from unnest(v_settled) i join unnest(p_ids, p_next, v_slots) as s (id, token, slot) on s.id = i.id
-   where i.next_id is not null;
+    from unnest(p_ids, p_next, v_slots, v_ids) as s (id, token, slot, next)
+    join item i on i.kind = p_kind and i.id = any (p_ids) and i.id = s.id and i.next_id = s.next;
   return query select * from grant_items(p_kind, v_ids, v_persons, p_tokens, v_slots);
 end $$;
 

@@ -35,6 +35,7 @@ begin
       -- the statement has a line for others of its rows only
       new.last_event := old.last_event; new.last_actor := old.last_actor; new.last_data := old.last_data;
     end if;
+    if broken_invariant(new) is not null then perform refuse_broken(new); end if;
     return new;
   end if;
   if new.event_seq = old.event_seq or not is_transition(new.kind, old.state, new.last_event, new.state) then
@@ -59,8 +60,6 @@ begin
     elsif is_gold(new.look) then
       new.delivery_pending := false;
       perform end_copy(new, old.holder);
-    elsif new.look is not null then
-      perform add_look(new, new.look #>> '{looks,0,id}', 'check', 'system');
     end if;
   end if;
   -- a version is what its workflow must receive
@@ -69,5 +68,6 @@ begin
        or new.lacks_jurors <> old.lacks_jurors) then
     new.version := nextval('item_version');
   end if;
+  if broken_invariant(new) is not null then perform refuse_broken(new); end if;
   return new;
 end $$;

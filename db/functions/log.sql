@@ -6,6 +6,7 @@
 --   lease ended by another, or item changed while held → a notice
 create or replace function log_item_insert() returns trigger language plpgsql as $$
 begin
+  perform refuse_broken(n) from new_item n where broken_invariant(n) is not null;
   with logged as (
     insert into event (kind, item_id, no, seq, type, actor, at, data, version)
     select kind, id, seq, event_seq, last_event, last_actor, updated_at, last_data, version from new_item

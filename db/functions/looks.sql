@@ -3,45 +3,33 @@
 -- column `look` (derive_item), and tells its receiver.
 -- Whoever locks both locks the look first, as its end does.
 
--- Whether decisions of a queue may be drawn at all.
-create or replace function draws(q queue) returns boolean language sql immutable parallel safe as $$
-  select q.second is not null and (q.second -> 'share' <> '0' or q.second -> 'adapt' <> 'null')
-      or q.assist is not null and q.assist -> 'share' <> '0'
+-- The share of this decider's tickets that get a look.
+create or replace function look_share(q queue, p_decider text) returns double precision language sql stable as $$
+  select greatest(
+    case when q.second ->> 'of' <> 'all' and (q.second ->> 'of' = 'models') <> starts_with(p_decider, 'model:') then 0
+         when q.second -> 'adapt' <> 'null' then adapted_share(q.name, q.second -> 'adapt', p_decider)
+         else (q.second ->> 'share')::double precision end,
+    -- a model decides in mode auto only, which has a share of its own
+    case when starts_with(p_decider, 'model:') then (q.assist ->> 'share')::double precision end)
 $$;
 
--- The share of this decider's tickets that get a look. With `adapt` it is the share of the earlier ones that were
--- overturned, one wrong one added, so that it falls with each that is upheld.
-create or replace function look_share(q queue, p_decider text) returns double precision language plpgsql stable as $$
+-- The share of the earlier ones that were overturned, one wrong one added, so that it falls with each that is upheld.
+create or replace function adapted_share(p_queue text, p_adapt jsonb, p_decider text) returns double precision
+language plpgsql stable as $$
 declare
-  v_adapt jsonb := nullif(q.second -> 'adapt', 'null');
   r look_record;
 begin
-  if q.second ->> 'of' <> 'all' and (q.second ->> 'of' = 'models') <> starts_with(p_decider, 'model:') then
-    return 0;
-  end if;
-  if v_adapt is null then return (q.second ->> 'share')::double precision; end if;
-  select * into r from look_record where queue = q.name and decider = p_decider;
-  return (v_adapt ->> 'min')::double precision
-    + ((v_adapt ->> 'max')::double precision - (v_adapt ->> 'min')::double precision)
+  select * into r from look_record where queue = p_queue and decider = p_decider;
+  return (p_adapt ->> 'min')::double precision
+    + ((p_adapt ->> 'max')::double precision - (p_adapt ->> 'min')::double precision)
       * (coalesce(r.overturned, 0) + 1) / (coalesce(r.upheld + r.overturned, 0) + 1);
 end $$;
 
 -- A number from 0 to 1 of an id: as good as random for those who do not know the key, and always the same.
-create or replace function draw_of(p_id text) returns double precision language sql stable as $$
-  select (('x' || left(encode(sha256(key || convert_to(p_id, 'UTF8')), 'hex'), 13))::bit(52)::bigint)::double precision
-         / 4503599627370496 from draw_key
+create or replace function draw_of(p_key bytea, p_id text) returns double precision language sql immutable as $$
+  select ('x' || left(encode(sha256(p_key || convert_to(p_id, 'UTF8')), 'hex'), 13))::bit(52)::bigint
+         / 4503599627370496::double precision
 $$;
-
--- The column `look` of a ticket that is being decided, if it is drawn.
-create or replace function drawn_look(q queue, p_id text, p_decider text) returns jsonb language plpgsql volatile as $$
-declare
-  -- a model decides in mode auto only, which has a share of its own
-  v_share double precision := greatest(look_share(q, p_decider), case when starts_with(p_decider, 'model:') then
-                                         (q.assist ->> 'share')::double precision end);
-begin
-  return case when v_share > 0 and draw_of(p_id) < v_share
-              then jsonb_build_object('looks', jsonb_build_array(look_entry(new_id(), 'check'))) end;
-end $$;
 
 create or replace function look_entry(p_id text, p_cause text) returns jsonb language sql immutable
   return jsonb_build_object('id', p_id, 'causes', jsonb_build_array(p_cause), 'state', 'waiting', 'outcome', null,
@@ -63,25 +51,18 @@ begin
                  '+/', '-_');
 end $$;
 
--- Adds the look of a decided ticket to the queue of its looks.
-create or replace function add_look(o item, p_id text, p_cause text, p_actor text, p_priority bigint default null)
-returns void language plpgsql as $$
-declare
-  q queue;
-  v_deciders text[] := o.ended_by || array(
-    select l.ended_by from jsonb_array_elements(o.look -> 'looks') e
-      join item l on l.kind = 'ticket' and l.id = e ->> 'id' and l.state = 'settled' and l.ended_by <> o.ended_by);
+-- Adds a look at each of these decided tickets, to the queue of its looks.
+create or replace function add_looks(
+  p_ids text[], p_looks text[], p_cause text, p_actor text, p_priority bigint default null
+) returns void language plpgsql as $$
 begin
-  select t.* into q from queue s join queue t on t.kind = 'ticket' and is_there(t)
-     and t.name in (s.second ->> 'queue', s.name)
-   where s.kind = 'ticket' and s.name = o.queue order by t.name = s.name limit 1;
   insert into item (kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires, requires_key,
                     base_requires, rules_due_at, exclude, skipped, callback, subject, version, created_at,
                     available_at, first_available_at, deadline_at, escalates_at, overdue_at, wake_at, event_seq,
                     last_event, last_actor, last_data, updated_at, look, category, own_category)
-  select 'ticket', p_id, q.name, 'ready', p.priority, p.priority,
-         item_rank('ticket', p.priority, t.now, q.level_seconds, false), o.body, sha256(convert_to(p_id, 'UTF8')),
-         o.requires, o.requires_key, o.requires, case when q.rules <> '[]' then t.now end, o.exclude, v_deciders,
+  select 'ticket', s.look, q.name, 'ready', p.priority, p.priority,
+         item_rank('ticket', p.priority, t.now, q.level_seconds, false), o.body, sha256(convert_to(s.look, 'UTF8')),
+         o.requires, o.requires_key, o.requires, case when q.rules <> '[]' then t.now end, o.exclude, d.deciders,
          -- the decision of another system: an overturn is sent there
          case when o.callback ? 'review' and not is_gold(o.look) then o.callback end, o.subject,
          nextval('item_version'), date_trunc('milliseconds', t.now), t.now, t.now, t.deadline_at, t.escalates_at,
@@ -89,11 +70,23 @@ begin
          item_wake('ready', t.now, null, t.deadline_at, least(t.escalates_at, t.overdue_at)), 1, 'created', p_actor,
          json_build_object('queue', q.name, 'priority', p.priority, 'of', o.id, 'cause', p_cause), t.now,
          jsonb_build_object('of', jsonb_build_object('id', o.id, 'cause', p_cause), 'queue', o.queue,
-                            'deciders', to_jsonb(v_deciders))
+                            'deciders', to_jsonb(d.deciders))
            || case p_actor when 'system' then '{"drawn": true}' else '{}' end::jsonb,
          o.category, o.category is not null
-    from (select coalesce(p_priority, o.priority) as priority) p
-   cross join (
+    from unnest(p_ids, p_looks) as s (id, look)
+    join item o on o.kind = 'ticket' and o.id = any (p_ids) and o.id = s.id
+   cross join lateral (
+     select t.* from queue f
+       join queue t on t.kind = 'ticket' and is_there(t) and t.name in (f.second ->> 'queue', f.name)
+      where f.kind = 'ticket' and f.name = o.queue order by t.name = f.name limit 1) q
+   cross join lateral (
+     select o.ended_by || array(
+       select l.ended_by from jsonb_array_elements(o.look -> 'looks') e
+        -- each by its key: a planner that takes few to be settled would read all that are
+        cross join lateral (select state, ended_by from item where kind = 'ticket' and id = e ->> 'id' offset 0) l
+        where l.state = 'settled' and l.ended_by <> o.ended_by) as deciders) d
+   cross join lateral (select coalesce(p_priority, o.priority) as priority) p
+   cross join lateral (
      select n.now, n.now + make_interval(secs => q.deadline_seconds) as deadline_at,
             next_escalation(q.escalations, n.now, -1) as escalates_at,
             n.now + make_interval(secs => q.service_seconds) as overdue_at from (select clock_timestamp() as now) n) t;
@@ -156,7 +149,7 @@ begin
     || case when v_entry -> 'causes' ? p_cause then '[]' else to_jsonb(p_cause) end);
   update item i set look = with_entry(i.look, v_entry) where i.kind = p_kind and i.id = o.id returning * into o;
   if p_kind = 'case' then return; end if;
-  if answer = 'created' then perform add_look(o, look_id, p_cause, p_actor, p_priority); end if;
+  if answer = 'created' then perform add_looks(array[o.id], array[look_id], p_cause, p_actor, p_priority); end if;
   if p_cause = 'overturn' then
     perform end_items('ticket', array[look_id], 'settled', p_by, p_reason, p_results => array[p_decision::text]);
   elsif p_reason is not null then

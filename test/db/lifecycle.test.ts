@@ -225,3 +225,18 @@ test('a transition outside of the lifecycle is refused when it is written, and s
   await expect(set(`state = 'delayed'`)).rejects.toThrow('cannot be delayed by nothing');
   await set(line('changed'));
 });
+
+test.each([
+  ["update item set for_until = 'infinity' where id = 'firm'", 'for whom'],
+  ["update item set lease_seconds = 0, event_seq = 2, last_event = 'noted' where id = 'firm'", 'lease lasts'],
+  ["update item set state = 'held', event_seq = 2, last_event = 'claimed' where id = 'firm'", 'held has lease'],
+  ["update item set state = 'settled', event_seq = 2, last_event = 'decided' where id = 'firm'", 'settled has result'],
+  [
+    `insert into item select (jsonb_populate_record(i, '{"id": "other", "seq": 0, "state": "lost"}')).*
+       from item i where id = 'firm'`,
+    'known state',
+  ],
+])('S0.9 an item that cannot be is refused, whoever writes it: %s', async (statement, invariant) => {
+  await api.post('/v1/queues/firm/tickets', { id: 'firm', body: {} });
+  await expect(sql(statement)).rejects.toThrow(`breaks the invariant "${invariant}"`);
+});

@@ -178,6 +178,8 @@ async function wrongFiles(whole: string): Promise<Record<'damaged' | 'foreign', 
 test('S0.9 docket load refuses what it cannot load whole, and changes nothing', async () => {
   const { databaseUrl } = await testStores();
   await rowsOf(databaseUrl, `insert into queue (kind, name) values ('ticket', 'q')`);
+  const one = { id: 't', queue: 'q', priority: 0, body: {}, hash: '00', delaySeconds: 0, actor: 'key' };
+  await rowsOf(databaseUrl, `select from add_items('ticket', '${JSON.stringify([one])}', false)`);
   const whole = await dumped(databaseUrl, 'whole.dump');
   const before = readFileSync(whole);
   const { damaged, foreign } = await wrongFiles(whole);
@@ -192,7 +194,10 @@ test('S0.9 docket load refuses what it cannot load whole, and changes nothing', 
   // what comes by a pipe is noticed at its end
   expectFailure(await loadedByPipe(empty, join(folder, 'altered.dump')), /^docket load: standard input was altered/);
   expect(await rowsOf(empty, 'select from queue')).toEqual([]);
-  expectFailure(await loaded(databaseUrl, whole), /the database is not empty, it has rows in queue;/);
+  const buried = await resealed(whole, 'buried.dump', (t) => t.replace('\tready\t', '\tburied\t'));
+  await expect(load(empty, createReadStream(buried), 'buried.dump')).rejects.toThrow(/a ticket that cannot be: t/);
+  expect(await rowsOf(empty, 'select from item')).toEqual([]);
+  expectFailure(await loaded(databaseUrl, whole), /the database is not empty, it has rows in .*queue/);
   expectFailure(await docket(['dump', whole], { DATABASE_URL: databaseUrl }), /whole\.dump \(it is there already\)/);
   expect(readFileSync(whole).equals(before)).toBe(true);
   expectFailure(

@@ -206,7 +206,7 @@ test('B.2 checks are drawn by a secret, of decisions by a lease, never of looks'
   // beyond five standard deviations
   expect(Math.abs(looked.length - n * 0.25)).toBeLessThan(44);
   // the same secret draws the same ones, another one does not
-  const drawn = await sql('select id from unnest($1::text[]) as id where draw_of(id) < 0.25', [ids]);
+  const drawn = await sql('select id from unnest($1::text[]) as id, draw_key where draw_of(key, id) < 0.25', [ids]);
   expect(drawn.map(({ id }) => id).toSorted()).toEqual(looked.toSorted());
   const looks = (await api.get('/v1/tickets?queue=drawn-looks&limit=1')).body.items;
   expect(looks[0].of.cause).toBe('check');
