@@ -13,7 +13,7 @@ import * as cases from '../services/cases/cases.ts';
 import * as courts from '../services/cases/courts.ts';
 import * as waits from '../services/deliveries/waits.ts';
 import * as jobs from '../services/jobs/jobs.ts';
-import { checkCallback, checkValues } from '../services/shared/checks.ts';
+import { checkCallback, checkValues, plainly } from '../services/shared/checks.ts';
 import { type Context, Problem, problemFrom } from '../services/shared/service.ts';
 import { contentHash } from '../services/shared/tokens.ts';
 import * as tickets from '../services/tickets/tickets.ts';
@@ -129,7 +129,9 @@ function checked<S extends z.ZodType>(schema: S, sent: unknown): z.output<S> {
     throw new Problem('payload_too_large', `the input may have ${SMALL_BODY} bytes at most`);
   const parsed = schema.safeParse(sent);
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the input'} ${message}`);
+  const faults = parsed.error.issues
+    .flatMap(plainly)
+    .map(({ path, message }) => `${path.join('.') || 'the input'} ${message}`);
   throw new Problem('invalid_request', faults.slice(0, 10).join('; '));
 }
 

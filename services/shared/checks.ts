@@ -109,8 +109,14 @@ export function problemOf(error: z.ZodError, where: string): Problem {
   });
 }
 
-/** For a union, the issues of the closest alternative; one of another type is the furthest. */
-function plainly(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+/** Of unknown fields, an issue each; of a union, those of the closest alternative: one of another type is the furthest. */
+export function plainly(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      ...issue,
+      path: [...issue.path, key.slice(0, 100)],
+      message: 'is not a known field',
+    }));
   if (issue.code !== 'invalid_union') return [issue];
   const distance = (issues: z.core.$ZodIssue[]) =>
     issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0) ? Infinity : issues.length;

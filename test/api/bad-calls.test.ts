@@ -80,12 +80,25 @@ test('a parameter that is given twice is refused: one of the two would be ignore
   }
 });
 
+test('fields that a call does not know are named, wherever they are', async () => {
+  const parties = [{ id: 'p', persona: 'x' }];
+  for (const [reply, paths] of [
+    [await api.post('/v1/queues/q/tickets', { body: 1, prio: 1, 'x.y': 2 }), ['prio', 'x.y']],
+    [await api.put('/v1/queues/q', { second: { shares: 1 } }), ['second.shares']],
+    [await api.post('/v1/courts/c/cases', { parties, body: 1 }), ['parties.0.persona']],
+  ] as const) {
+    expectProblem(reply, paths[0], 'invalid_request');
+    expect(reply.body.errors).toEqual(paths.map((path) => ({ path, message: 'is not a known field' })));
+  }
+});
+
 test('what is wrong with a callback is named by its field, whatever sorts of callbacks there are', async () => {
   const workflow = { namespace: 'default', workflowId: 'w', signal: '' };
   for (const [callback, path] of [
     [{ temporal: workflow }, 'callback.temporal.signal'],
     [{ temporal: { ...workflow, namespace: '*' } }, 'callback.temporal.namespace'],
     [{ url: 'https://receiver.example/', secret: 'whsec_' }, 'callback.secret'],
+    [{ url: 'https://receiver.example/', secret: `whsec_${'A'.repeat(32)}`, retries: 3 }, 'callback.retries'],
     [{ review: 'r1', kind: 'video', targetId: 't' }, 'callback.kind'],
   ] as const) {
     const replies = [await api.post('/v1/queues/q/tickets', { body: 1, callback })];
