@@ -62,6 +62,8 @@ test.each([
     await page.getByRole('heading', { name: t.desk.ticket(`${queue}-0`), exact: true }).waitFor();
     expect(await inSight(page, '.verdict')).toEqual([true, true, true]);
     expect(await page.evaluate('document.documentElement.scrollHeight <= innerHeight')).toBe(true);
+    // and there is room to read
+    expect((await page.locator('.desk-left').boundingBox())?.height).toBeGreaterThan(330);
     // they differ by more than their words and their colour
     expect(await page.locator('.verdict-symbol').allTextContents()).toEqual(['✓', '✕', '•']);
     const last = page.getByLabel(/Field 7/);

@@ -33,6 +33,7 @@ test('S0.5 what happens to a ticket elsewhere shows by itself: state, lease, his
   await fact(page, 'Decided by').getByText('anna').waitFor();
   const types = async () => (await page.getByRole('listitem').getByRole('strong').allTextContents()).join();
   await eventually(async () => (await types()) === 'Created,Claimed,Decided');
+  await sees(page, 'Lease no. 1');
   await page.getByText('7', { exact: true }).first().waitFor();
   expect(await page.getByRole('button', { name: 'Invalidate' }).count()).toBe(0);
 });

@@ -197,7 +197,7 @@ function Side({ desk, held, form, macros, who, settings, reveal }: SideProps) {
     { key: 'f', does: t.fields, run: focusOn('.desk-fields :is(input, textarea, select)') },
     { key: 'e', does: t.macros.title, run: focusOn('.desk-macros button') },
     { key: 'g', does: t.guidelines, run: focusOn('.desk-guidelines summary') },
-    { key: 'c', does: texts.value.lists.content, run: focusOn('.desk-left') },
+    { key: 'c', does: texts.value.items.body, run: focusOn('.desk-left') },
     { key: 'm', does: texts.value.common.notes.write, run: focusOn('.desk-notes:not([hidden]) textarea') },
     { key: 'u', does: t.pending.undo, run: () => desk.undo() },
     { key: 'n', does: t.pending.now, run: () => desk.sendNow() },

@@ -29,7 +29,7 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
   const reviewer = personAt(session.value) ?? '';
   const facts: Fact[] = [
     [t.meta.priority, number(ticket.priority)],
-    [t.meta.attempts, number(ticket.attempts)],
+    ticket.attempts > 1 && [t.meta.attempts, number(ticket.attempts)],
     [t.meta.waiting, <ShortMoment key="created" at={ticket.createdAt} />],
     ticket.deadlineAt !== null && [t.meta.deadline, <ShortMoment key="deadline" at={ticket.deadlineAt} />],
     ticket.requires.length > 0 && [t.meta.requires, ticket.requires.join(', ')],
@@ -56,7 +56,7 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
         <ViewingChoice />
         <Why ticket={ticket} settings={settings} />
       </div>
-      <section class="desk-body panel-body" aria-label={texts.value.lists.content}>
+      <section class="desk-body panel-body" aria-label={texts.value.items.body}>
         <Body value={ticket.body} revealed={revealed} word={word.trim()} highlight={settings.highlight ?? []} />
       </section>
     </section>

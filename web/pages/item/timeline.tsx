@@ -51,6 +51,8 @@ function Entry({ event: { type, actor, at, data } }: { event: Event }) {
 
 /** An event's figures in a line; what is deeper as a tree. */
 function Data({ data }: { data: unknown }) {
+  const { fields, data: others } = texts.value.items;
+  const words: Record<string, string> = { ...fields, ...others };
   if (data === null) return null;
   if (typeof data !== 'object' || Array.isArray(data)) return <Body value={data} />;
   const entries = Object.entries(data).filter(([, value]) => value !== null);
@@ -62,7 +64,7 @@ function Data({ data }: { data: unknown }) {
         <p class="timeline-data row">
           {flat.map(([name, value]) => (
             <span key={name}>
-              <span class="muted">{name}</span> <bdi>{String(value)}</bdi>
+              <span class="muted">{words[name] ?? name}</span> <bdi>{String(value)}</bdi>
             </span>
           ))}
         </p>

@@ -65,12 +65,11 @@ function Bench({ court, juror }: { court: Schemas['Court']; juror: string }) {
 /** What is left of the window and of the day. */
 function Limits({ limits: { data: found } }: { limits: Resource<Schemas['CourtJuror']> }) {
   const t = texts.value.jury.limits;
-  if (!found || (!found.window && !found.day && found.eligible)) return null;
+  if (!found || (!found.window && !found.day)) return null;
   const { window, day } = found;
   return (
     <Section title={t.title}>
       <ul class="row inset plain">
-        {!found.eligible && <li>{t.notEligible}</li>}
         {window && (
           <li>
             {t.window(number(window.left), number(window.cases))}{' '}

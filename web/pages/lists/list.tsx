@@ -77,7 +77,7 @@ function columnsOf(
       cell: ({ id }) => <a href={itemPath(kind, id)}>{id}</a>,
     },
     selected !== undefined && selecting(selected, idOf, ({ id, state }) => (isOpen(state) ? id : undefined)),
-    { title: t.content, cell: ({ body }) => <bdi class="list-content">{preview(body)}</bdi> },
+    { title: texts.value.items.body, cell: ({ body }) => <bdi class="list-content">{preview(body)}</bdi> },
     { title: f.state, cell: ({ state }) => <State state={state} /> },
     has(({ decidedAt }) => decidedAt) && {
       title: texts.value.items.decision,

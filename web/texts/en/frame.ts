@@ -243,7 +243,6 @@ export const lists = {
   isOverturned: { true: 'Overturned', false: 'Its own decision' },
   automation: 'Part of models',
   automations: { none: 'None', partial: 'Suggested', full: 'Decided by a model' },
-  content: 'Content',
   selected: 'Selected',
   selectAll: 'Select all that are shown',
   select: (id: string) => `Select ${id}`,

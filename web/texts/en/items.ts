@@ -7,7 +7,7 @@ export const items = {
   in: (time: string) => `in ${time}`,
   ago: (time: string) => `${time} ago`,
   andMore: (n: string) => `and ${n} more`,
-  body: 'Body',
+  body: 'Content',
   decision: 'Decision',
   params: 'Parameters',
   timeline: 'What happened',
@@ -101,6 +101,17 @@ export const items = {
     cancelled: 'Cancelled',
     rescheduled: 'Rescheduled',
   } as Record<string, string>,
+  /** What events say beside fields. */
+  data: {
+    attempt: 'Lease no.',
+    changed: 'Changed',
+    delaySeconds: 'Delay in seconds',
+    error: 'Error',
+    n: 'Delivery',
+    priorityBefore: 'Priority before',
+    status: 'Answer',
+    text: 'Note',
+  },
   fields: {
     state: 'State',
     queue: 'Queue',

@@ -171,7 +171,6 @@ export const jury = {
   },
   limits: {
     title: 'What is left for you',
-    notEligible: 'You are not on the list of this court.',
     window: (left: string, of: string) => `${left} of ${of} cases left for now.`,
     frees: (when: string) => `The next one from ${when}.`,
     day: (left: string, of: string) => `${left} of ${of} votes left today.`,

@@ -224,7 +224,6 @@ export const lists: Texts['lists'] = {
   isOverturned: { true: '已改判', false: '原裁定' },
   automation: '模型参与',
   automations: { none: '无', partial: '有建议', full: '由模型裁定' },
-  content: '内容',
   selected: '已选',
   selectAll: '全选当前显示的项目',
   select: (id) => `选择 ${id}`,

@@ -100,6 +100,16 @@ export const items: Texts['items'] = {
     cancelled: '已取消',
     rescheduled: '已改期',
   },
+  data: {
+    attempt: '第几次租约',
+    changed: '变更',
+    delaySeconds: '延迟秒数',
+    error: '错误',
+    n: '第几次投递',
+    priorityBefore: '原优先级',
+    status: '应答',
+    text: '备注',
+  },
   fields: {
     state: '状态',
     queue: '队列',

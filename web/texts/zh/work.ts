@@ -167,7 +167,6 @@ export const jury: Texts['jury'] = {
   },
   limits: {
     title: '您的剩余额度',
-    notEligible: '您不在此评审庭的名单中。',
     window: (left, of) => `目前还可看 ${left}/${of} 个案件。`,
     frees: (when) => `下一个额度：${when}。`,
     day: (left, of) => `今天还可投 ${left}/${of} 票。`,
