@@ -30,7 +30,7 @@ const linksOf = (page: Page) =>
 const browser = useBrowser();
 
 test.each<[Role, string[]]>([
-  ['admin', ['Reprioritize', 'Release', 'Transfer', 'Decide', 'Invalidate', 'Add note']],
+  ['admin', ['Reprioritize', 'Release', 'Transfer', 'Decide', 'Invalidate', 'Erase', 'Add note']],
   ['supervisor', ['Reprioritize', 'Release', 'Transfer', 'Decide', 'Invalidate', 'Add note']],
   ['producer', ['Reprioritize', 'Decide', 'Invalidate', 'Add note']],
   ['agent', ['Add note']],

@@ -1,14 +1,27 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { type LiveEvent, onEvents } from './live.ts';
 
-/** Calls back so often while the tab is seen; null: not at all, so that a page on which nothing is under way asks nothing. */
+/**
+ * Calls back so often while the tab is seen, and when it is seen again after longer than that; null: not at all, so that a page on
+ * which nothing is under way asks nothing.
+ */
 export function useAgain(work: () => void, everyMs: number | null): void {
   const current = useRef(work);
   current.current = work;
   useEffect(() => {
     if (everyMs === null) return;
-    const timer = setInterval(() => !document.hidden && current.current(), everyMs);
-    return () => clearInterval(timer);
+    let last = Date.now();
+    const again = () => {
+      if (document.hidden || Date.now() - last < everyMs) return;
+      last = Date.now();
+      current.current();
+    };
+    const timer = setInterval(again, everyMs);
+    document.addEventListener('visibilitychange', again);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', again);
+    };
   }, [everyMs]);
 }
 

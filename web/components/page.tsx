@@ -71,10 +71,10 @@ export function NotFound() {
 }
 
 /** Instead of a page that is for other roles. */
-export function ForbiddenPage() {
+export function ForbiddenPage({ title = texts.value.shell.forbidden }) {
   const t = texts.value.shell;
   return (
-    <Page title={t.forbidden}>
+    <Page title={title}>
       <p>{t.forbiddenHint(session.value?.role ?? '')}</p>
     </Page>
   );
@@ -161,6 +161,7 @@ type FactsProps = { facts: readonly Fact[]; look?: string; label?: string };
 
 export function Facts({ facts, look = 'facts panel-body', label }: FactsProps) {
   const shown = facts.filter((fact): fact is [string, ComponentChildren] => Boolean(fact));
+  if (shown.length === 0) return null;
   return (
     <dl class={look} aria-label={label}>
       {shown.map(([label, value]) => (

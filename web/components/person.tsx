@@ -16,13 +16,6 @@ const chosen = signal(localStorage.getItem(STORED) ?? '');
 
 const isName = (text: string) => NAME.test(text);
 
-/** @returns whether it is a name, and is chosen */
-function chooseName(text: string): boolean {
-  const name = text.trim().normalize('NFC');
-  if (isName(name)) choosePerson(name);
-  return isName(name);
-}
-
 /** @param name as the API allows names; empty: to be chosen again */
 function choosePerson(name: string): void {
   chosen.value = name;
@@ -43,7 +36,9 @@ export function ChoosePerson({ hint }: { hint: string }) {
   const [wrong, setWrong] = useState(false);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (!chooseName(name)) setWrong(true);
+    const typed = name.trim().normalize('NFC');
+    if (isName(typed)) choosePerson(typed);
+    else setWrong(true);
   };
   return (
     <Section title={t.title}>

@@ -1,6 +1,6 @@
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { maySee, session } from '../api/session.ts';
-import { NotFound, Page } from '../components/page.tsx';
+import { ForbiddenPage, NotFound } from '../components/page.tsx';
 import { Toasts } from '../components/toasts.tsx';
 import { pages } from '../pages/index.ts';
 import { SignIn } from '../pages/sign-in/sign-in.tsx';
@@ -76,11 +76,7 @@ function Forbidden({ isStart }: { isStart: boolean }) {
     route(own.path, true);
     return null;
   }
-  return (
-    <Page title={own ? t.forbidden : t.nothingForRole}>
-      <p>{t.forbiddenHint(session.value?.role ?? '')}</p>
-    </Page>
-  );
+  return <ForbiddenPage title={own ? t.forbidden : t.nothingForRole} />;
 }
 
 let first = true;

@@ -29,7 +29,7 @@ export function Navigation({ onChoose }: { onChoose?: () => void }) {
               {links.map(({ name, path: to }) => (
                 <li key={name}>
                   <a href={to} aria-current={isWithin(path, to) ? 'page' : undefined} onClick={onChoose}>
-                    {t.pages[name]}
+                    {t.pages[name as keyof typeof t.pages]}
                   </a>
                 </li>
               ))}

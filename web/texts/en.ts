@@ -7,29 +7,22 @@ import * as work from './en/work.ts';
 
 /** Every text of the console in English; other languages have exactly these. */
 export const en = {
-  /** Titles of the pages, by the names in web/routes.ts. */
+  /** Titles of pages that are not of one thing only, by the names in web/routes.ts. */
   pages: {
     home: 'Overview',
     numbers: 'Numbers',
     search: 'Search',
     deliveries: 'Deliveries',
     reviews: 'Reviews',
-    review: 'Review',
-    queue: 'Queue',
     quality: 'Quality',
     service: 'Service',
-    item: 'Item',
     desk: 'Review desk',
-    deskQueue: 'Review desk',
     mine: 'My decisions',
     jury: 'Jury desk',
-    juryCourt: 'Jury desk',
     tasks: 'Tasks',
     newTask: 'New task',
-    editTask: 'A task',
     taskCalendar: 'Calendar',
     taskGroups: 'Groups',
-    taskGroup: 'A group',
     taskTemplates: 'Templates',
     dispatchLog: 'Dispatch log',
     settings: 'Settings',

@@ -4,7 +4,7 @@ import { withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { type Draft, draftOf, emptyDraft, read } from './draft.ts';
 import { Fields } from './fields.tsx';
-import type { LeafSpec, Option } from './spec.ts';
+import { choice, type LeafSpec, type Option } from './spec.ts';
 
 interface Props {
   path: string;
@@ -81,8 +81,8 @@ export function Filters({
 
 /** A choice among words, whose first is that nothing is chosen where it is the empty one. */
 export const among = (name: string, label: string, options: readonly Option[]): LeafSpec => ({
-  ...{ kind: 'choice', name, said: [label, ''], options },
-  ...{ initial: options[0]?.[0] ?? '', proposed: true },
+  ...choice(name, [label, ''], options, options[0]?.[0] ?? ''),
+  proposed: true,
 });
 
 /** A text that may be left out. */

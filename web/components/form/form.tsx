@@ -4,9 +4,10 @@ import { type Attempt, useAttempt } from '../../api/attempt.ts';
 import { CallError, ownProblem } from '../../api/problem.ts';
 import { texts } from '../../texts/texts.ts';
 import { useUnsaved } from '../../unsaved.ts';
-import { ProblemNote } from '../page.tsx';
+import { ProblemNote, Section } from '../page.tsx';
 import { type Draft, draftOf, emptyDraft, type FieldError, read } from './draft.ts';
-import type { FieldSpec } from './spec.ts';
+import { Fields } from './fields.tsx';
+import type { FieldSpec, Part } from './spec.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -79,6 +80,21 @@ interface Props {
   /** There is something to save: the buttons stay in sight. */
   isChanged?: boolean;
 }
+
+interface PartsProps {
+  parts: readonly Part[];
+  draft: Draft;
+  onChange: (draft: Draft) => void;
+  problem: FormState['problem'];
+}
+
+/** The titled parts of a form. */
+export const Parts = ({ parts, draft, onChange, problem }: PartsProps) =>
+  parts.map(({ title, fields }) => (
+    <Section key={title} title={title}>
+      <Fields fields={fields} draft={draft} onChange={onChange} errors={problem?.errors ?? []} />
+    </Section>
+  ));
 
 /** A form that says itself what is wrong: the browser's own bubbles know only the first. Whoever leaves it unsaved is asked. */
 export function Form({ id, of: { problem, isTouched }, onSubmit, children, actions, isChanged = false }: Props) {

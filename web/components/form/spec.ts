@@ -189,6 +189,21 @@ export const count = (name: string, said: Said, initial: number | null): NumberF
   empty: initial === null ? 'null' : 'required',
 });
 
+/** A choice among words, by their values. */
+export const choice = (
+  name: string,
+  said: Said,
+  words: Readonly<Record<string, string>> | readonly Option[],
+  initial: string,
+): ChoiceField => ({
+  ...{ kind: 'choice', name, said, initial },
+  options: Array.isArray(words) ? words : Object.entries(words),
+});
+
+/** Some of these words, in this order. */
+export const picked = (values: readonly string[], words: Readonly<Record<string, string>>): Option[] =>
+  values.map((value) => [value, words[value] ?? value]);
+
 /** A field that has to be given; its initial value is a proposal. */
 export const proposed = (field: NumberField): NumberField => ({ ...field, proposed: true, empty: 'required' });
 

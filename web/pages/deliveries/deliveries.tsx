@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso';
 import type { Schemas } from '../../api/client.ts';
 import { among, Filters, word } from '../../components/form/filters.tsx';
+import { picked } from '../../components/form/spec.ts';
 import { Page } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { DeliveryList } from './list.tsx';
@@ -29,15 +30,8 @@ export function Deliveries() {
         key={JSON.stringify(wanted)}
         path="/deliveries"
         fields={[
-          among(
-            'state',
-            texts.value.common.state,
-            SHOWN.map((one) => [one, t[one]] as const),
-          ),
-          among('kind', texts.value.lists.kind, [
-            ['', t.allKinds],
-            ...KINDS.map((one) => [one, t.kinds[one]] as const),
-          ]),
+          among('state', texts.value.common.state, picked(SHOWN, t as never)),
+          among('kind', texts.value.lists.kind, [['', t.allKinds], ...picked(KINDS, t.kinds)]),
           word('queue', t.queue),
           word('host', t.host, { hint: t.hostHint }),
         ]}

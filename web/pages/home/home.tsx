@@ -2,9 +2,9 @@ import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
-import { duration, exactDuration, number } from '../../components/format.ts';
+import { duration, number, spent } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
-import { Loaded, Loading, Page, Section } from '../../components/page.tsx';
+import { type Fact, Facts, Loaded, Loading, Page, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type Alert, alertsOf } from './alerts.ts';
 import './home.css';
@@ -111,28 +111,20 @@ function AlertList({ alerts }: { alerts: Alert[] }) {
 function System({ seen, p99 }: { seen: Schemas['Attention']; p99: number | null }) {
   const { engines: t, words, columns } = texts.value.home;
   const { engines, oldestPendingDeliverySeconds: pending, failedDeliveries: failed, parked } = seen;
-  const engine = (label: string, is: 'ok' | 'unreachable') => [label, words[is], is !== 'ok'] as const;
-  const age = (label: string, seconds: number) => [label, seconds > 0 ? duration(seconds) : '–', false] as const;
-  const count = (label: string, n: number) => [label, number(n), n > 0] as const;
+  const told = (isBad: boolean, text: string) => <span class={isBad ? 'alarming' : ''}>{text}</span>;
+  const engine = (label: string, is: 'ok' | 'unreachable'): Fact => [label, told(is !== 'ok', words[is])];
+  const age = (label: string, seconds: number): Fact => [label, seconds > 0 ? duration(seconds) : '–'];
+  const count = (label: string, n: number): Fact => [label, told(n > 0, number(n))];
   const tiles = [
     engine(t.postgres, engines.postgres),
     engine(t.temporal, engines.temporal),
     engine(t.workers, engines.worker),
     age(t.behind, engines.unpublishedOldestSeconds),
-    [t.handover, p99 === null ? '–' : exactDuration(p99), false] as const,
+    [t.handover, spent(p99)] as Fact,
     age(t.pending, pending),
     count(columns.failed, failed.total),
     count(t.parked, parked.total),
     count(t.overdue, seen.overdue),
   ];
-  return (
-    <dl class="tiles">
-      {tiles.map(([label, value, isBad]) => (
-        <div key={label} class={isBad ? 'bad' : ''}>
-          <dt>{label}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Facts look="tiles" facts={tiles} />;
 }

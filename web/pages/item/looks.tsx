@@ -3,7 +3,8 @@ import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { State } from '../../components/badge.tsx';
-import type { FieldSpec } from '../../components/form/spec.ts';
+import { among } from '../../components/form/filters.tsx';
+import { type FieldSpec, picked } from '../../components/form/spec.ts';
 import { Empty, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
@@ -59,13 +60,7 @@ function Ask({ ticket: { id }, refresh, form: schema }: Props & { form: Schemas[
   const { looks: t, actions } = texts.value.items;
   const { field: verdict, decisionIn } = decisionField(schema);
   const reason: FieldSpec = { kind: 'text', name: 'reason', said: [actions.reason, t.reasonHint], empty: 'omit' };
-  const causes: FieldSpec = {
-    ...{ kind: 'choice', name: 'cause', said: [t.cause, ''], initial: 'check', proposed: true },
-    options: [
-      ['check', t.causes.check],
-      ['appeal', t.causes.appeal],
-    ],
-  };
+  const causes = among('cause', t.cause, picked(['check', 'appeal'], t.causes));
   const send = async (given: Readonly<Record<string, unknown>>) => {
     const { cause = 'overturn', decision: filled, ...rest } = given;
     const decided = filled ? { decision: decisionIn(filled) } : {};

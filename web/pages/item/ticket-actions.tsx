@@ -2,7 +2,7 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
-import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
+import { choice, count, type FieldSpec, proposed } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
 import { decisionField } from '../desk/decision.tsx';
 
@@ -30,8 +30,7 @@ function useTransferFields(): FieldSpec[] {
   const t = texts.value.items.actions;
   const known = useGet('/v1/queues', { query: { limit: MOST } });
   const options = known.data?.items.map(({ name }) => [name, name] as const) ?? [];
-  const said = [t.toQueue, ''] as const;
-  return [{ kind: 'choice', name: 'queue', said, options, initial: '', proposed: true }, reasonField('omit')];
+  return [{ ...choice('queue', [t.toQueue, ''], options, ''), proposed: true }, reasonField('omit')];
 }
 
 /** What may be done to an open ticket from outside. */

@@ -7,7 +7,7 @@ import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Copied } from '../../components/copied.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { count, type FieldSpec } from '../../components/form/spec.ts';
+import { choice, count, type FieldSpec } from '../../components/form/spec.ts';
 import { moment } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
@@ -74,7 +74,7 @@ function Revoke({ of: { id, name, revokedAt }, refresh }: { of: Key; refresh: ()
 }
 
 const keyFields = ({ keys: t }: Texts): FieldSpec[] => [
-  { kind: 'choice', name: 'role', said: t.role, options: Object.entries(t.roles), initial: 'reviewer', proposed: true },
+  { ...choice('role', t.role, t.roles, 'reviewer'), proposed: true },
   { kind: 'text', name: 'subject', said: t.subject, empty: 'omit' },
   { kind: 'text', name: 'name', said: t.name, empty: 'omit' },
   { kind: 'moment', name: 'expiresAt', said: t.expiresAt, empty: 'null' },

@@ -5,7 +5,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Fields } from '../../components/form/fields.tsx';
 import { among } from '../../components/form/filters.tsx';
 import { useForm } from '../../components/form/form.tsx';
-import { count, type FieldSpec } from '../../components/form/spec.ts';
+import { count, type FieldSpec, picked } from '../../components/form/spec.ts';
 import { number } from '../../components/format.ts';
 import { Loading, ProblemNote } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
@@ -61,9 +61,8 @@ const LOOKS: Partial<Record<Act['name'], string>> = { invalidate: 'danger', dele
 
 function filterFields(): FieldSpec[] {
   const { lists, items, common } = texts.value;
-  const states = OPEN_STATES.map((state) => [state, items.states[state] ?? state] as const);
   return [
-    among('state', common.state, [['', lists.bulk.allOpen], ...states]),
+    among('state', common.state, [['', lists.bulk.allOpen], ...picked(OPEN_STATES, items.states)]),
     { kind: 'moment', name: 'createdBefore', said: [lists.createdBefore, ''], empty: 'omit' },
     { ...count('priorityBelow', [lists.bulk.below, ''], null), empty: 'omit' },
   ];

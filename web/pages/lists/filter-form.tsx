@@ -1,5 +1,5 @@
 import { among, Filters, word } from '../../components/form/filters.tsx';
-import type { LeafSpec } from '../../components/form/spec.ts';
+import { type LeafSpec, picked } from '../../components/form/spec.ts';
 import { moment } from '../../components/format.ts';
 import { type ListKind, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -20,11 +20,7 @@ export function FilterForm({ kind, filter, base, kinds = [], fixedQueue = false 
   const t = texts.value.lists;
   const fields = fieldsOf(kind);
   const known = fields.filter(({ name }) => !(fixedQueue && name === 'queue'));
-  const choice = among(
-    'kind',
-    t.kind,
-    kinds.map((one) => [one, texts.value.deliveries.kinds[one]] as const),
-  );
+  const choice = among('kind', t.kind, picked(kinds, texts.value.deliveries.kinds));
   return (
     <Filters
       // another kind or filter is another form, with its own values
@@ -75,10 +71,7 @@ function fieldsOf(kind: ListKind): LeafSpec[] {
   });
   const all: Record<string, LeafSpec> = {
     queue: word('queue', texts.value.numbers.queueOf[kind]),
-    state: among('state', texts.value.common.state, [
-      ['', t.anyState],
-      ...STATES[kind].map((one) => [one, states[one] ?? one] as const),
-    ]),
+    state: among('state', texts.value.common.state, [['', t.anyState], ...picked(STATES[kind], states)]),
     overturned: among('overturned', t.overturned, [['', t.any], ...Object.entries(t.isOverturned)]),
     automation: among('automation', t.automation, [['', t.any], ...Object.entries(t.automations)]),
   };

@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { useAgain } from '../../api/again.ts';
 import { get } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { readPages, useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
+import { picked } from '../../components/form/spec.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { Empty, Loaded, Page } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -13,8 +15,7 @@ import { Lateness } from './lateness.tsx';
 import './numbers.css';
 import { among, Filters, word } from '../../components/form/filters.tsx';
 import { People } from './people.tsx';
-import { useEachMinute } from './refreshing.ts';
-import { DEFAULTS, type FigureKind, KINDS, RANGES, type Range, timeOf, type Wanted, wantedIn } from './wanted.ts';
+import { DEFAULTS, type FigureKind, KINDS, RANGES, timeOf, type Wanted, wantedIn } from './wanted.ts';
 import { Ways } from './ways.tsx';
 
 /** What a queue, topic, court or group had and did over time, who worked on it, and how late it was handed out. */
@@ -54,6 +55,7 @@ export function Numbers() {
   );
 }
 
+const MINUTE_MS = 60_000;
 const MOST_NAMES = 200;
 
 /** The newest queues, topics, courts or groups that the session sees, by what their figures are asked for. */
@@ -78,7 +80,7 @@ function Shown({ wanted, asked }: { wanted: Wanted; asked: number }) {
     [asked],
     { keep: true },
   );
-  useEachMinute(figures.refresh);
+  useAgain(figures.refresh, MINUTE_MS);
   const sign = figures.data ? `${asked} ${lastChange(kind, figures.data)}` : null;
   // it would be said again below
   const isRefused = figures.error !== null && figures.data === undefined;
@@ -113,18 +115,13 @@ interface Props {
 function Choice({ wanted, names }: Props) {
   const t = texts.value.numbers;
   const { kinds } = texts.value.deliveries;
-  const ranges = (Object.keys(RANGES) as Range[]).map((one) => [one, t.ranges[one]] as const);
   return (
     <Filters
       key={JSON.stringify(wanted)}
       path="/numbers"
       fields={[
-        among(
-          'kind',
-          texts.value.lists.kind,
-          KINDS.map((one) => [one, kinds[one]] as const),
-        ),
-        among('range', t.range, ranges),
+        among('kind', texts.value.lists.kind, picked(KINDS, kinds)),
+        among('range', t.range, picked(Object.keys(RANGES), t.ranges)),
         word('queue', t.queueOf[wanted.kind], { hint: t.all[wanted.kind], suggestions: names }),
       ]}
       given={{ ...wanted }}

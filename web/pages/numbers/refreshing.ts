@@ -4,28 +4,6 @@ import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { beginOf, type Wanted } from './wanted.ts';
 
-const MINUTE_MS = 60_000;
-
-/** Calls back once a minute while the tab is seen, and when it is seen again after longer than that. */
-export function useEachMinute(work: () => void): void {
-  const current = useRef(work);
-  current.current = work;
-  useEffect(() => {
-    let last = Date.now();
-    const again = () => {
-      if (document.hidden || Date.now() - last < MINUTE_MS) return;
-      last = Date.now();
-      current.current();
-    };
-    const timer = setInterval(again, MINUTE_MS);
-    document.addEventListener('visibilitychange', again);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', again);
-    };
-  }, []);
-}
-
 /** Figures of a queue over a time, asked again when a known sign becomes another one. */
 export function useFigures<P extends '/v1/figures/lateness' | '/v1/figures/people'>(
   path: P,

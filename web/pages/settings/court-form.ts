@@ -1,5 +1,5 @@
 import { zones } from '../../components/form/moments.ts';
-import { count, type FieldSpec, type Part, proposed, seconds } from '../../components/form/spec.ts';
+import { choice, count, type FieldSpec, type Part, proposed, seconds } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { callbackFields } from './callback-form.ts';
 
@@ -23,16 +23,16 @@ const verdict = (t: CourtTexts): Part => ({
     count('margin', t.margin, null),
     count('probability', t.probability, null),
     count('maxVotes', t.maxVotes, null),
-    { kind: 'choice', name: 'lateVotes', said: t.lateVotes, options: Object.entries(t.lates), initial: 'refuse' },
+    choice('lateVotes', t.lateVotes, t.lates, 'refuse'),
     { kind: 'lines', name: 'options', said: t.options, empty: 'required', initial: ['buyer', 'seller'] },
     { kind: 'object', name: 'strategy', said: t.strategy, fields: strategy(t) },
   ],
 });
 
 const strategy = (t: CourtTexts): FieldSpec[] => [
-  { kind: 'choice', name: 'decide', said: t.decide, options: Object.entries(t.decides), initial: 'first-to' },
-  { kind: 'choice', name: 'admit', said: t.admit, options: Object.entries(t.admits), initial: 'all' },
-  { kind: 'choice', name: 'pick', said: t.pick, options: Object.entries(t.picks), initial: 'random' },
+  choice('decide', t.decide, t.decides, 'first-to'),
+  choice('admit', t.admit, t.admits, 'all'),
+  choice('pick', t.pick, t.picks, 'random'),
 ];
 
 const showing = (t: CourtTexts): Part => ({
@@ -52,7 +52,7 @@ const showing = (t: CourtTexts): Part => ({
 const inviting = (t: CourtTexts): Part => ({
   title: t.inviting,
   fields: [
-    { kind: 'choice', name: 'mode', said: t.mode, options: Object.entries(t.modes), initial: 'claim' },
+    choice('mode', t.mode, t.modes, 'claim'),
     {
       ...{ kind: 'optional', name: 'assign', said: t.assign },
       fields: [

@@ -1,11 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { emptyDraft, read } from '../../components/form/draft.ts';
-import { Fields } from '../../components/form/fields.tsx';
-import { Form, refusal, useForm } from '../../components/form/form.tsx';
+import { Form, Parts, refusal, useForm } from '../../components/form/form.tsx';
 import type { Part } from '../../components/form/spec.ts';
 import { number } from '../../components/format.ts';
-import { Loaded, Section } from '../../components/page.tsx';
+import { type Fact, Facts, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -103,20 +102,9 @@ function Editor(props: EditorProps) {
   return (
     <Form of={form} onSubmit={() => void save()} actions={actions} isChanged={isChanged && !isNew}>
       {isNew && <p class="note">{t.isNew}</p>}
-      {props.parts.map(({ title, fields }) => (
-        <Section key={title} title={title}>
-          <Fields fields={fields} draft={draft} onChange={setDraft} errors={problem?.errors ?? []} />
-        </Section>
-      ))}
+      <Parts parts={props.parts} draft={draft} onChange={setDraft} problem={problem} />
       {props.trial && (
-        <Section title={props.trial.part.title}>
-          <Fields
-            fields={props.trial.part.fields}
-            draft={tried.draft}
-            onChange={tried.setDraft}
-            errors={problem?.errors ?? []}
-          />
-        </Section>
+        <Parts parts={[props.trial.part]} draft={tried.draft} onChange={tried.setDraft} problem={problem} />
       )}
       {foreseen && <Forecast of={foreseen} />}
     </Form>
@@ -175,27 +163,14 @@ function Moved({ of: { total, wouldMove, ticket } }: { of: Moving }) {
 
 function Judged({ of: { wouldDecide, wouldHang, leavesOpen, inUse } }: { of: Extract<Foreseen, { inUse: unknown }> }) {
   const t = texts.value.settings;
-  if (inUse.length > 0) return <Cases said={t.inUse(number(inUse.length))} ids={inUse} />;
+  const cases = (say: (n: string) => string, ids: readonly string[]): Fact =>
+    ids.length > 0 && [say(number(ids.length)), <code key="ids">{ids.join(', ')}</code>];
+  if (inUse.length > 0) return <Facts facts={[cases(t.inUse, inUse)]} />;
   const longer = leavesOpen.map(({ id }) => id);
   return (
     <>
       {wouldDecide.length === 0 && <p class="form-body">{t.wouldDecideNone}</p>}
-      {wouldDecide.length > 0 && <Cases said={t.wouldDecide(number(wouldDecide.length))} ids={wouldDecide} />}
-      {wouldHang.length > 0 && <Cases said={t.wouldHang(number(wouldHang.length))} ids={wouldHang} />}
-      {longer.length > 0 && <Cases said={t.leavesOpen(number(longer.length))} ids={longer} />}
+      <Facts facts={[cases(t.wouldDecide, wouldDecide), cases(t.wouldHang, wouldHang), cases(t.leavesOpen, longer)]} />
     </>
-  );
-}
-
-function Cases({ said, ids }: { said: string; ids: string[] }) {
-  return (
-    <div class="form-body">
-      <p>{said}</p>
-      <p class="row">
-        {ids.map((id) => (
-          <code key={id}>{id}</code>
-        ))}
-      </p>
-    </div>
   );
 }

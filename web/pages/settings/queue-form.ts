@@ -1,5 +1,14 @@
 import { type Draft, read } from '../../components/form/draft.ts';
-import { type BuiltField, count, type FieldSpec, type Part, proposed, seconds } from '../../components/form/spec.ts';
+import {
+  type BuiltField,
+  choice,
+  count,
+  type FieldSpec,
+  type Part,
+  picked,
+  proposed,
+  seconds,
+} from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { callbackFields } from './callback-form.ts';
 import { conditionsIn, FIELDS, OPERATORS, takesList, takesValue, whenOf } from './conditions.ts';
@@ -30,7 +39,7 @@ export function queueForm({ queueSettings: t, form }: Texts, { known = [], previ
       title: t.handing,
       fields: [
         seconds('leaseSeconds', t.leaseSeconds, 300),
-        { kind: 'choice', name: 'lease', said: t.lease, options: Object.entries(t.leases), initial: 'fixed' },
+        choice('lease', t.lease, t.leases, 'fixed'),
         count('maxHeld', t.maxHeld, 1),
         { kind: 'flag', name: 'reclaimedFirst', said: t.reclaimedFirst, initial: false },
         { kind: 'flag', name: 'registered', said: t.registered, initial: false },
@@ -63,7 +72,7 @@ export function queueForm({ queueSettings: t, form }: Texts, { known = [], previ
       title: t.outcome,
       fields: [
         { kind: 'optional', name: 'callback', said: t.callback, fields: callback },
-        { kind: 'text', name: 'sync', said: t.sync, empty: 'null' },
+        { kind: 'text', name: 'sync', said: t.sync, empty: 'null', among: () => ['subject'] },
         { ...formField(t), ...(preview && { preview }) },
       ],
     },
@@ -93,10 +102,7 @@ const whenField = (t: Texts['queueSettings'], known: readonly string[]): BuiltFi
           ...{ kind: 'text', name: 'field', said: t.conditionField, empty: 'required' },
           ...{ pattern: '^[^.]+(\\.[^.]+)*$', suggestions: [...new Set([...FIELDS, ...known])] },
         },
-        {
-          ...{ kind: 'choice', name: 'op', said: t.op, initial: 'is', proposed: true },
-          options: OPERATORS.map((op) => [op, t.ops[op]]),
-        },
+        { ...choice('op', t.op, picked(OPERATORS, t.ops), 'is'), proposed: true },
         {
           ...{ kind: 'text', name: 'value', said: t.conditionValue, empty: 'required' },
           onlyIf: ({ op }) => takesValue(op) && !takesList(op),
@@ -125,10 +131,7 @@ function formField(t: Texts['queueSettings']): BuiltField {
   ];
   const field: FieldSpec[] = [
     { kind: 'text', name: 'name', said: t.fieldName, empty: 'required' },
-    {
-      ...{ kind: 'choice', name: 'type', said: t.fieldType, initial: 'one', proposed: true },
-      options: FIELD_TYPES.map((type) => [type, t.fieldTypes[type]]),
-    },
+    { ...choice('type', t.fieldType, picked(FIELD_TYPES, t.fieldTypes), 'one'), proposed: true },
     { kind: 'flag', name: 'required', said: t.fieldRequired, initial: false, proposed: true },
     ...[title, guideline].map((one): FieldSpec => ({ ...one, onlyIf: ({ type }) => type !== 'json' })),
     { kind: 'text', name: 'description', said: t.fieldHint, empty: 'omit', onlyIf: ({ type }) => type !== 'json' },
@@ -196,7 +199,7 @@ const checksPart = (t: Texts['queueSettings']): Part => ({
           ...{ kind: 'optional', name: 'adapt', said: t.adapt },
           fields: [proposed(count('min', t.adaptMin, 0.02)), proposed(count('max', t.adaptMax, 0.2))],
         },
-        { kind: 'choice', name: 'of', said: t.of, options: Object.entries(t.deciders), initial: 'people' },
+        choice('of', t.of, t.deciders, 'people'),
         { kind: 'text', name: 'queue', said: t.secondQueue, empty: 'omit' },
         { kind: 'flag', name: 'blind', said: t.blind, initial: true },
         { kind: 'lines', name: 'compare', said: t.compare, empty: 'omit' },
@@ -216,13 +219,7 @@ const modelsPart = (t: Texts['queueSettings']): Part => ({
     {
       ...{ kind: 'object', name: 'assist', said: t.assist },
       fields: [
-        {
-          kind: 'choice',
-          name: 'mode',
-          said: t.assistMode,
-          options: Object.entries(t.assistModes),
-          initial: 'off',
-        },
+        choice('mode', t.assistMode, t.assistModes, 'off'),
         count('minConfidence', t.minConfidence, 1),
         count('share', t.assistShare, 0),
       ],

@@ -6,10 +6,9 @@ import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { DeleteButton } from '../../components/action.tsx';
 import { type Draft, isDraft } from '../../components/form/draft.ts';
-import { Fields } from '../../components/form/fields.tsx';
-import { Form, type FormState, useForm } from '../../components/form/form.tsx';
+import { Form, type FormState, Parts, useForm } from '../../components/form/form.tsx';
 import type { Part } from '../../components/form/spec.ts';
-import { Loaded, Page, Section } from '../../components/page.tsx';
+import { Loaded, Page } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { taskPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -209,11 +208,7 @@ function TaskForm({ form, parts, onChange, onSubmit, label, disabled = false, st
   return (
     <Form of={form} onSubmit={onSubmit} actions={actions} isChanged={state !== undefined && !disabled}>
       {children}
-      {parts.map(({ title, fields }) => (
-        <Section key={title} title={title}>
-          <Fields fields={fields} draft={form.draft} onChange={onChange} errors={form.problem?.errors ?? []} />
-        </Section>
-      ))}
+      <Parts parts={parts} draft={form.draft} onChange={onChange} problem={form.problem} />
     </Form>
   );
 }

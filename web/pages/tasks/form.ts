@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api/client.ts';
 import { zones } from '../../components/form/moments.ts';
-import { count, type FieldSpec, type Part, seconds } from '../../components/form/spec.ts';
+import { choice, count, type FieldSpec, type Part, seconds } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { callbackFields } from '../settings/callback-form.ts';
 
@@ -32,8 +32,8 @@ function what({ tasks: { form: t } }: Texts, { task, templates, template, execut
     ...(task ? [] : [{ kind: 'text', name: 'id', said: t.id, empty: 'omit' } as const]),
     { kind: 'text', name: 'executor', said: t.executor, empty: 'required', suggestions: executors },
     {
-      ...{ kind: 'choice', name: 'templateId', said: t.templateId, initial: '', proposed: true },
-      options: [...(template ? [] : [['', t.noTemplate] as const]), ...options],
+      ...choice('templateId', t.templateId, template ? options : [['', t.noTemplate], ...options], ''),
+      proposed: true,
     },
     {
       ...{ kind: 'object', name: 'params' },
@@ -51,10 +51,7 @@ export const paramFields = ({ params }: Template, t: FormTexts): FieldSpec[] =>
   }));
 
 function when(t: FormTexts, { task }: Known): FieldSpec[] {
-  const type: FieldSpec = {
-    ...{ kind: 'choice', name: 'type', said: t.type, options: Object.entries(t.types) },
-    ...{ initial: 'once', proposed: true },
-  };
+  const type: FieldSpec = { ...choice('type', t.type, t.types, 'once'), proposed: true };
   const rhythm: FieldSpec[] = [
     count('everyMinutes', t.everyMinutes, null),
     { kind: 'text', name: 'dailyTime', said: t.dailyTime, empty: 'null' },
@@ -73,8 +70,8 @@ const ofNew = (field: FieldSpec): FieldSpec => ({ ...field, onlyIf: ({ type }) =
 
 const dispatching = (t: FormTexts): FieldSpec[] => [
   count('dispatchTimes', t.dispatchTimes, 1),
-  { kind: 'choice', name: 'dispatch', said: t.dispatch, options: Object.entries(t.dispatches), initial: 'each-once' },
-  { kind: 'choice', name: 'catchUp', said: t.catchUp, options: Object.entries(t.catchUps), initial: 'all' },
+  choice('dispatch', t.dispatch, t.dispatches, 'each-once'),
+  choice('catchUp', t.catchUp, t.catchUps, 'all'),
   seconds('lookbackSeconds', t.lookbackSeconds, 86_400),
   seconds('maxLookbackSeconds', t.maxLookbackSeconds, null),
   seconds('answerSeconds', t.answerSeconds, null),

@@ -2,7 +2,7 @@ import { useLocation } from 'preact-iso';
 import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
-import { Filters } from '../../components/form/filters.tsx';
+import { among, Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { moment, number, span } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
@@ -18,10 +18,7 @@ const filterFields = ({ tasks: t, common }: Texts): LeafSpec[] => [
   { kind: 'text', name: 'executor', said: [t.executor, t.executorHint], empty: 'omit' },
   { kind: 'moment', name: 'from', said: [t.from, t.fromHint], empty: 'omit' },
   { kind: 'moment', name: 'to', said: [t.to, t.toHint], empty: 'omit' },
-  {
-    ...{ kind: 'choice', name: 'state', said: [common.state, ''] },
-    ...{ options: Object.entries(t.states), initial: 'active', proposed: true },
-  },
+  among('state', common.state, Object.entries(t.states)),
   { kind: 'flag', name: 'ownOnly', said: [t.ownOnly, ''], initial: false, proposed: true },
 ];
 

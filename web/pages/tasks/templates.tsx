@@ -3,7 +3,7 @@ import { useList } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
 import { Action, DeleteButton } from '../../components/action.tsx';
 import { refusal } from '../../components/form/form.tsx';
-import type { FieldSpec } from '../../components/form/spec.ts';
+import { choice, type FieldSpec } from '../../components/form/spec.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import type { Texts } from '../../texts/en.ts';
@@ -55,10 +55,7 @@ const templateFields = ({ taskLists: t, tasks }: Texts): FieldSpec[] => [
     ...{ kind: 'rows', name: 'params', said: t.params, row: t.param, add: t.addParam },
     fields: [
       { kind: 'text', name: 'name', said: t.paramName, empty: 'required' },
-      {
-        ...{ kind: 'choice', name: 'type', said: t.paramType, initial: 'string', proposed: true },
-        options: Object.entries(tasks.form.types4),
-      },
+      { ...choice('type', t.paramType, tasks.form.types4, 'string'), proposed: true },
       { kind: 'flag', name: 'required', said: t.required, initial: true, proposed: true },
     ],
   },

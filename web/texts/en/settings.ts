@@ -110,10 +110,7 @@ export const queueSettings = {
   deadlineSeconds: said('Deadline', 'After so long a ticket expires, also while held. Empty: never.'),
   serviceSeconds: said('Target', 'A ticket should be decided so soon after it was first available. Empty: no target.'),
   callback: said('Callback', 'Receives what became of each ticket, unless the ticket names its own.'),
-  sync: said(
-    'Decide together',
-    '"subject": a decision decides the other open tickets of its subject. Empty: each alone.',
-  ),
+  sync: said('Decide together', 'subject: a decision decides the other open tickets of its subject.'),
   checks: 'Checks',
   second: said('Second looks', 'Which decisions someone else looks at again.'),
   share: said('Share', 'Of the decisions, 0 to 1; 0.1 is every tenth on average.'),

@@ -133,7 +133,7 @@ export const queueSettings: Texts['queueSettings'] = {
   },
   minConfidence: ['裁定所需的置信度', '0 到 1。'],
   assistShare: ['复查', '模型的裁定中由人复查的比例，0 到 1。'],
-  sync: ['一并裁定', '“subject”：裁定同时适用于同一主题的其他未决工单。留空：各自裁定。'],
+  sync: ['一并裁定', 'subject：裁定同时适用于同一主题的其他未决工单。'],
   maxAttempts: ['租约次数上限', '最后一次租约结束仍未裁定的工单失效。留空：不限。'],
   deadlineSeconds: ['截止时间', '超过后工单过期，处理中的也一样。留空：永不过期。'],
   serviceSeconds: ['时限目标', '工单自首次可领取起应在此时间内裁定。留空：无目标。'],
