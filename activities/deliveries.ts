@@ -40,7 +40,7 @@ export function deliveryActivities(ctx: Context) {
         // a delivery exists from the first attempt on: the case was escalated then
         if (isHung && !(await deliveries.get(ctx, kind, id, 1))) await escalateHung(ctx, item);
         const callback = await outcomes.callbackOf(ctx, item);
-        if (!callback) return withoutReceiver(ctx, kind, id);
+        if (!callback) return withoutReceiver(ctx, kind, id, isHung);
         if ('review' in callback) return forwardToReview(ctx, item, callback);
         const message = await outcomes.messageOf(ctx, item, callback, 1);
         const { type, version } = message;
@@ -60,8 +60,10 @@ export function deliveryActivities(ctx: Context) {
   };
 }
 
-/** The callback was removed meanwhile; a case may never have had one, and has been escalated by its court. */
-const withoutReceiver = (ctx: Context, kind: Kind, id: string) =>
-  kind === 'case'
-    ? deliveries.conclude(ctx.db, kind, id, 'delivered', { to: 'fallback' })
-    : deliveries.conclude(ctx.db, kind, id, 'delivery_failed', { reason: 'the queue has no callback any more' });
+/** The callback was removed meanwhile; a hung case may never have had one, and has been escalated by its court. */
+async function withoutReceiver(ctx: Context, kind: Kind, id: string, isHung: boolean): Promise<void> {
+  const reason = 'the queue has no callback any more';
+  if (await deliveries.giveUp(ctx, kind, id, 1, reason)) return;
+  if (isHung) await deliveries.conclude(ctx.db, kind, id, 'delivered', { to: 'fallback' });
+  else await deliveries.conclude(ctx.db, kind, id, 'delivery_failed', { reason });
+}

@@ -94,10 +94,10 @@ export const record = ({ db }: Context, delivery: DeliveryRow, attempt: Attempt)
     return updated;
   });
 
-/** Records that attempts are over. @returns undefined when the delivery had ended before */
-export const giveUp = ({ db }: Context, kind: Driven, id: string, n: number) =>
+/** Records that attempts are over, because of `why`. @returns undefined when the delivery had ended before, or has not begun */
+export const giveUp = ({ db }: Context, kind: Driven, id: string, n: number, why?: string) =>
   db.transaction(async (tx) => {
-    const [given] = await tx.run('fail_delivery', { kind, id, n });
+    const [given] = await tx.run('fail_delivery', { kind, id, n, why });
     if (given && isItem(kind) && n === 1)
       await conclude(tx, kind, id, 'delivery_failed', { n, status: given.status, error: given.error });
     return given;

@@ -137,6 +137,24 @@ test('S0.10 a delivery’s secret is nowhere in the list', async () => {
 
 const deliveriesOf = async (path: string): Promise<Json[]> => (await api.get(`/v1/${path}/deliveries`)).body.items;
 
+test('S0.10 a callback that is removed while its receiver fails ends the deliveries to it', async () => {
+  const { callback, received } = await startReceiver(() => 500);
+  await configure(api, 'removed', { callback });
+  await api.put('/v1/courts/removed', { callback });
+  await api.post('/v1/queues/removed/tickets', { id: 'removed', body: 1 });
+  await api.post('/v1/courts/removed/cases', { id: 'removed', parties: [], body: 1 });
+  await api.post('/v1/tickets/removed/resolve', { decision: 1, reason: 'r' });
+  await api.post('/v1/cases/removed/resolve', { winner: 'buyer', reason: 'r' });
+  await eventually(async () => received.length >= 2);
+  await configure(api, 'removed', {});
+  await api.put('/v1/courts/removed', {});
+  for (const path of ['tickets/removed', 'cases/removed']) {
+    await eventually(async () => (await deliveriesOf(path))[0].state === 'failed', 30_000);
+    expect((await deliveriesOf(path))[0].error).toBe('the queue has no callback any more');
+    expect((await api.get(`/v1/${path}/events`)).body.items.at(-1).type).toBe('delivery_failed');
+  }
+});
+
 test('S0.10 a late attempt that fails does not undo the delivery of one beside it', async () => {
   const first = deferred<number>();
   const { callback, received } = await startReceiver((n) => (n === 1 ? first.promise : 204));
