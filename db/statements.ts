@@ -633,6 +633,7 @@ export interface Statements {
   find_items: { params: { kinds: (string | null)[]; prefix: string; afterId?: string | null; afterKind?: string | null; limit: number }; row: { kind: Columns['item.kind']; id: string; queue: string; state: Columns['item.state']; created_at: Date; holder: string | null; ended_at: Date | null; ended_by: string | null } };
   ensure_queue: { params: { kind: string; name: string }; row: never };
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
+  queue_callback: { params: { kind: string; name: string }; row: { callback: Columns['queue.callback'] | null } };
   list_queues: { params: { kind: string; before?: number | null; limit: number }; row: QueueRow };
   put_queue: { params: { kind: string; name: string; leaseSeconds: number; levelSeconds?: number | null; escalations: unknown; reclaimedFirst: boolean; maxHeld: number; maxAttempts?: number | null; deadlineSeconds?: number | null; callback?: unknown; form?: unknown; rules: unknown; sync?: string | null; second?: unknown; gold?: unknown; serviceSeconds?: number | null; lease?: string | null; registered?: boolean | null; categoryFrom?: string | null; desk?: unknown; assist?: unknown }; row: QueueRow };
   pause_queue: { params: { paused: boolean; kind: string; name: string }; row: QueueRow };

@@ -8,6 +8,10 @@ on conflict (kind, name) do update set deleted_at = null where q.deleted_at is n
 -- name: get_queue
 select * from queue q where kind = :kind and name = :name and is_there(q);
 
+-- name: queue_callback
+-- Also that of a court that has been deleted, whose outcomes are still delivered.
+select callback from queue where kind = :kind and name = :name;
+
 -- name: list_queues
 -- bytes: form, escalations, rules
 select * from queue q where kind = :kind and (:before?::bigint is null or seq < :before) and is_there(q)

@@ -23,9 +23,9 @@ const caseOf = async ({ db }: Context, id: string): Promise<CaseItem | undefined
 export const read = async (ctx: Context, kind: Kind, id: string): Promise<Item | CaseItem | undefined> =>
   kindOf(kind).court ? caseOf(ctx, id) : (await ctx.db.run('get_items', { kind, ids: [id] }))[0];
 
-/** The item's own callback, or its queue's. */
+/** The item's own callback, or its queue's, also of one that has been deleted. */
 export const callbackOf = async ({ db }: Context, item: Item): Promise<Item['callback']> =>
-  item.callback ?? (await db.run('get_queue', { kind: item.kind, name: item.queue }))[0]?.callback ?? null;
+  item.callback ?? (await db.run('queue_callback', { kind: item.kind, name: item.queue }))[0]?.callback ?? null;
 
 /** The message with an item's outcome, for its delivery number `n`. */
 export async function messageOf({ db }: Context, item: Item | CaseItem, callback: Callback, n: number) {

@@ -155,6 +155,19 @@ test('S0.10 a callback that is removed while its receiver fails ends the deliver
   }
 });
 
+test('S0.10 S2.8 a court that is deleted before its last outcome was delivered delivers it', async () => {
+  const answers = { status: 500 };
+  const { callback, received } = await startReceiver(() => answers.status);
+  await api.put('/v1/courts/closing', { callback });
+  await api.post('/v1/courts/closing/cases', { id: 'closing', parties: [], body: 1 });
+  await api.post('/v1/cases/closing/resolve', { winner: 'buyer', reason: 'r' });
+  await eventually(async () => received.length > 0);
+  expect((await api.raw('DELETE', '/v1/courts/closing')).status).toBe(200);
+  answers.status = 204;
+  await eventually(async () => (await deliveriesOf('cases/closing'))[0].state !== 'pending', 30_000);
+  expect((await deliveriesOf('cases/closing'))[0]).toMatchObject({ state: 'delivered', error: null });
+});
+
 test('S0.10 a late attempt that fails does not undo the delivery of one beside it', async () => {
   const first = deferred<number>();
   const { callback, received } = await startReceiver((n) => (n === 1 ? first.promise : 204));
