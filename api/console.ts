@@ -66,8 +66,10 @@ export class Console {
     if (this.#state !== 'ready') return this.#waiting(c, path);
     const file = path === '/index.html' ? undefined : this.#files.get(path);
     if (file) return this.#send(c, file);
-    const page = this.#isPage(path) ? this.#files.get('/index.html') : undefined;
-    return page && this.#send(c, page);
+    const page = this.#files.get('/index.html');
+    if (page && this.#isPage(path)) return this.#send(c, page);
+    // the page itself tells a person that there is nothing at this address
+    return page && isOpened(c, path) ? this.#send(c, page, 404) : undefined;
   }
 
   #isPage(path: string): boolean {
@@ -77,7 +79,7 @@ export class Console {
     return this.#routes.some(fits);
   }
 
-  #send(c: Context, { type, cache, etag, bodies }: File): Response {
+  #send(c: Context, { type, cache, etag, bodies }: File, status: 200 | 404 = 200): Response {
     const headers = {
       'content-type': type,
       'cache-control': cache,
@@ -85,24 +87,28 @@ export class Console {
       vary: 'accept-encoding',
       'content-security-policy': this.#policy,
     };
-    if (c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers });
+    if (status === 200 && c.req.header('if-none-match') === etag) return new Response(null, { status: 304, headers });
     const accepted = c.req.header('accept-encoding') ?? '';
     const encoding = Object.keys(ENCODINGS).find((e) => e in bodies && accepted.includes(e)) ?? 'identity';
     const body = bodies[encoding] ?? null;
     return new Response(body, {
+      status,
       headers: { ...headers, ...(encoding !== 'identity' && { 'content-encoding': encoding }) },
     });
   }
 
   /** Routes are not known yet, so any path outside the API that a browser opens may be a page's. */
   #waiting(c: Context, path: string): Response | undefined {
-    const opened = path === '/' || (/\btext\/html\b/.test(c.req.header('accept') ?? '') && !path.startsWith('/v1/'));
-    if (!opened) return undefined;
+    if (path !== '/' && !isOpened(c, path)) return undefined;
     const failed = this.#state === 'failed';
     const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': this.#policy };
     return new Response(failed ? FAILED : BUILDING, { status: 503, headers: { ...headers, 'retry-after': '1' } });
   }
 }
+
+/** Whether a person opens the address in a browser; the API answers programs at any. */
+const isOpened = (c: Context, path: string): boolean =>
+  /\btext\/html\b/.test(c.req.header('accept') ?? '') && !path.startsWith('/v1/');
 
 function readFile(folder: string, name: string, names: string[]): File {
   const content = readFileSync(join(folder, name));

@@ -195,7 +195,9 @@ test('S3.7 a producer makes a schedule, changes it and deletes it', async () => 
   await sees(dialog, 'give either everySeconds or cron');
   await fill(dialog, { 'Cron expression': '0 3 * * *', 'Time zone': 'Europe/Berlin' });
   await submit(dialog, { 'Body (JSON)': '{"deep": true}' }, 'Save');
-  await page.getByRole('row', { name: /cleanup 0 3 \* \* \* Europe\/Berlin/ }).waitFor();
+  await page
+    .getByRole('row', { name: /cleanup 0 3 \* \* \* Europe\/Berlin 1,024 \d+ \w+ \d{4}, \d\d:00:00/ })
+    .waitFor();
   const path = '/v1/topics/nightly/schedules/cleanup';
   expect((await root.get(path)).body).toMatchObject({ cron: '0 3 * * *', body: { deep: true }, TTR: 60 });
   await press(page, 'Change: cleanup');

@@ -47,6 +47,15 @@ test('what is neither a page nor of the API is a problem, the API and its docume
   expect((await api.get('/openapi.json')).body.openapi).toBe('3.1.0');
 });
 
+test('who opens an address that has no page in a browser gets the console, which says so; of the API it is a problem', async () => {
+  const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+  const page = await api.raw('GET', '/nothing/here', { headers });
+  expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+  expect(page.body).toBe((await api.get('/')).body);
+  const called = await api.raw('GET', '/v1/nothing', { headers });
+  expect([called.status, called.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+});
+
 test('files with a hash in their name are kept for ever, the page is asked for each time and sent once', async () => {
   const { body, headers } = await api.get('/');
   const files = [...(body as string).matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, file = '']) => file);

@@ -58,7 +58,7 @@ function columns(refresh: () => void): Column<Schedule>[] {
     { title: c.rhythm, cell: rhythm },
     { title: c.zone, cell: ({ timezone }) => timezone },
     { title: c.priority, numeric: true, cell: ({ priority }) => number(priority) },
-    { title: c.changed, cell: ({ updatedAt }) => moment(updatedAt) },
+    { title: c.next, cell: ({ nextAt }) => (nextAt?.[0] ? moment(nextAt[0]) : '–') },
     {
       title: c.actions,
       cell: (schedule) => (

@@ -135,7 +135,7 @@ export const schedules = {
   saved: (name: string) => `The schedule ${name} is saved.`,
   deleteHint: 'It adds no further jobs; those that it has added stay.',
   every: (duration: string) => `Every ${duration}`,
-  columns: { rhythm: 'Rhythm', zone: 'Time zone', priority: 'Priority', changed: 'Changed', actions: 'Actions' },
+  columns: { rhythm: 'Rhythm', zone: 'Time zone', priority: 'Priority', next: 'Next', actions: 'Actions' },
   name: said('Name', '1 to 200 of A–Z, a–z, 0–9 and . _ : ~ @ -'),
   everySeconds: said('Every', 'Whole seconds. Either this or a cron expression.'),
   cron: said('Cron expression', 'Such as 0 9 * * 1-5. Either this or an interval.'),

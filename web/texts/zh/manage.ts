@@ -131,7 +131,7 @@ export const schedules: Texts['schedules'] = {
   saved: (name) => `定时作业 ${name} 已保存。`,
   deleteHint: '不再添加作业；已添加的作业保留。',
   every: (duration) => `每 ${duration}`,
-  columns: { rhythm: '周期', zone: '时区', priority: '优先级', changed: '修改时间', actions: '操作' },
+  columns: { rhythm: '周期', zone: '时区', priority: '优先级', next: '下次', actions: '操作' },
   name: ['名称', '1 至 200 个字符：A–Z、a–z、0–9 以及 . _ : ~ @ -'],
   everySeconds: ['间隔', '整数秒。与 cron 表达式二选一。'],
   cron: ['Cron 表达式', '例如 0 9 * * 1-5。与间隔二选一。'],
