@@ -130,7 +130,7 @@ function pagesFor(t: typeof en, name: string): Shown[] {
     at(`/queues/ticket/${list}`, `${numbers.queueOf.ticket} ${list}`)(
       (page) => row(page, list),
       opens(lists.bulk.label, lists.bulk.title(label, deliveries.kinds.ticket, list)),
-      (page) => press(dialog(page), lists.bulk.preview),
+      (page) => press(dialog(page), t.queueSettings.preview),
       (page) => sees(dialog(page), lists.bulk.hits('ticket', '1')),
     ),
     ['/search', pages.search, (page) => page.getByRole('table').waitFor()],

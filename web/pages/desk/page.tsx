@@ -257,14 +257,15 @@ function Between({ desk, who }: { desk: Desk; who: Who }) {
 
 function Session({ desk }: { desk: Desk }) {
   const t = texts.value.desk.tally;
+  const { states, events } = texts.value.items;
   const tally = desk.tally.value;
   const each = secondsEach(tally);
   const { yes, no } = texts.value.common;
   const facts: Fact[] = [
-    [t.decided, number(tally.decided)],
+    [states.decided ?? '', number(tally.decided)],
     [t.each, each === null ? '–' : number(each, 1)],
-    [t.skipped, number(tally.skipped)],
-    [t.transferred, number(tally.transferred)],
+    [events.skipped ?? '', number(tally.skipped)],
+    [events.transferred ?? '', number(tally.transferred)],
     [t.lost, number(tally.lost)],
     [t.ahead, desk.shelf.value.ready.length > 0 ? yes : no],
   ];

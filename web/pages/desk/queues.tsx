@@ -25,15 +25,15 @@ export function DeskQueues() {
 }
 
 function Queues() {
-  const { desk: t, common } = texts.value;
+  const { desk: t, common, items, home } = texts.value;
   const list = useList('/v1/queues', { query: { stats: true } }, ({ kind }) => kind === 'ticket');
   const figure = (n: number | null | undefined, as = number) => (n === null || n === undefined ? '–' : as(n));
   const columns: Column<Row>[] = [
     { title: common.name, cell: (queue) => <QueueLink queue={queue} /> },
-    { title: t.columns.waiting, numeric: true, cell: ({ stats }) => figure(stats?.waiting) },
-    { title: t.columns.held, numeric: true, cell: ({ stats }) => figure(stats?.held) },
+    { title: items.states.waiting ?? '', numeric: true, cell: ({ stats }) => figure(stats?.waiting) },
+    { title: items.states.held ?? '', numeric: true, cell: ({ stats }) => figure(stats?.held) },
     {
-      title: t.columns.oldest,
+      title: home.columns.oldest,
       numeric: true,
       cell: ({ stats }) => figure(stats?.oldestWaitingSeconds, duration),
     },

@@ -25,14 +25,15 @@ interface Props {
 /** What the reviewer decides about. */
 export function TicketView({ ticket, settings, expiresMs, changed, revealed }: Props) {
   const t = texts.value.desk;
+  const { fields: f, data } = texts.value.items;
   const [word, setWord] = useState('');
   const reviewer = personAt(session.value) ?? '';
   const facts: Fact[] = [
-    [t.meta.priority, number(ticket.priority)],
-    ticket.attempts > 1 && [t.meta.attempts, number(ticket.attempts)],
-    [t.meta.waiting, <ShortMoment key="created" at={ticket.createdAt} />],
-    ticket.deadlineAt !== null && [t.meta.deadline, <ShortMoment key="deadline" at={ticket.deadlineAt} />],
-    ticket.requires.length > 0 && [t.meta.requires, ticket.requires.join(', ')],
+    [f.priority, number(ticket.priority)],
+    ticket.attempts > 1 && [data.attempt, number(ticket.attempts)],
+    [f.createdAt, <ShortMoment key="created" at={ticket.createdAt} />],
+    ticket.deadlineAt !== null && [f.deadline, <ShortMoment key="deadline" at={ticket.deadlineAt} />],
+    ticket.requires.length > 0 && [f.requires, ticket.requires.join(', ')],
   ];
   return (
     <section class="panel desk-ticket" aria-labelledby="desk-ticket">

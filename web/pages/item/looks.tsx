@@ -57,9 +57,9 @@ export function Looks({ ticket, refresh }: Props) {
 }
 
 function Ask({ ticket: { id }, refresh, form: schema }: Props & { form: Schemas['Queue']['form'] }) {
-  const { looks: t, actions } = texts.value.items;
+  const { looks: t, fields } = texts.value.items;
   const { field: verdict, decisionIn } = decisionField(schema);
-  const reason: FieldSpec = { kind: 'text', name: 'reason', said: [actions.reason, t.reasonHint], empty: 'omit' };
+  const reason: FieldSpec = { kind: 'text', name: 'reason', said: [fields.reason, t.reasonHint], empty: 'omit' };
   const causes = among('cause', t.cause, picked(['check', 'appeal'], t.causes));
   const send = async (given: Readonly<Record<string, unknown>>) => {
     const { cause = 'overturn', decision: filled, ...rest } = given;

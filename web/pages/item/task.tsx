@@ -18,7 +18,7 @@ export function OccurrenceParts({ id }: { id: string }) {
       facts={({ task, found }) => [
         !found && [f.occurrence, t.noOccurrence(partsOf(id).occurrence)],
         found && [f.state, <State key="state" state={found.state} />],
-        linked(f.task, taskPath(task.id), task.id),
+        linked(t.kinds.task, taskPath(task.id), task.id),
         [f.executor, task.executor],
         found && [f.occurrence, <When key="at" at={found.occurrence} />],
         found && [f.stock, number(found.stock)],

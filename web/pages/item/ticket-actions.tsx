@@ -20,7 +20,7 @@ export interface Why {
 
 export function reasonField(empty: 'required' | 'omit' = 'required'): FieldSpec {
   const t = texts.value.items.actions;
-  const label = empty === 'required' ? t.reason : t.reasonOptional;
+  const label = empty === 'required' ? texts.value.items.fields.reason : t.reasonOptional;
   return { kind: 'text', name: 'reason', said: [label, t.reasonHint], empty, most: 200 };
 }
 

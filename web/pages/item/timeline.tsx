@@ -39,7 +39,7 @@ function Entry({ event: { type, actor, at, data } }: { event: Event }) {
   return (
     <li>
       <p>
-        <strong>{t.events[type] ?? type}</strong> <span class="muted">{t.by}</span> <bdi>{actor}</bdi>
+        <strong>{t.events[type] ?? t.states[type] ?? type}</strong> <span class="muted">{t.by}</span> <bdi>{actor}</bdi>
       </p>
       <time dateTime={at} class="muted">
         {moment(at)}

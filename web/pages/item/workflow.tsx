@@ -38,7 +38,7 @@ function Answer({ answer: { workflowId, runId, status, snapshot } }: { answer: S
     <>
       <Facts
         facts={[
-          [t.workflowStatus, t.workflowStatuses[status] ?? status],
+          [t.workflowStatus, t.workflowStatuses[status] ?? t.states[status] ?? status],
           snapshot !== null && [t.workflowState, <State key="state" state={state} />],
           snapshot !== null && [t.version, version],
           wakeAt !== null && [t.wakeAt, <When key="at" at={wakeAt} />],

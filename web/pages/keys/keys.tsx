@@ -50,7 +50,7 @@ function State({ of: { revokedAt, expiresAt } }: { of: Key }) {
   const t = texts.value.keys;
   if (revokedAt) return <Badge tone="bad">{t.revoked}</Badge>;
   if (expiresAt && Date.parse(expiresAt) <= shownAt) return <Badge tone="warn">{t.ended}</Badge>;
-  return <Badge tone="good">{t.active}</Badge>;
+  return <Badge tone="good">{texts.value.items.states.active}</Badge>;
 }
 
 function Revoke({ of: { id, name, revokedAt }, refresh }: { of: Key; refresh: () => void }) {

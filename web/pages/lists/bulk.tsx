@@ -103,7 +103,7 @@ function BulkDialog({
         {texts.value.common.cancel}
       </button>
       <button type="button" class={hits ? '' : 'primary'} disabled={busy} onClick={() => void look()}>
-        {t.preview}
+        {texts.value.queueSettings.preview}
       </button>
       {hits && hits.total > 0 && (
         <button type="button" class={LOOKS[name] ?? 'primary'} disabled={busy} onClick={() => void run(hits)}>

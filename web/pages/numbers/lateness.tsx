@@ -32,7 +32,7 @@ export function Lateness({ wanted, sign }: Props) {
               <>
                 <Facts
                   facts={[
-                    [t.lateness.handedOut, number(handedOut)],
+                    [t.lines.handedOut ?? '', number(handedOut)],
                     [t.lateness.p50, spent(p50)],
                     [t.lateness.p99, spent(p99)],
                     [t.lateness.max, spent(max)],

@@ -30,7 +30,10 @@ export function Now({ queue }: { queue: string }) {
               { title: c.person, cell: ({ lease }) => <PersonLink queue={queue} person={lease?.reviewer ?? ''} /> },
               { title: texts.value.items.kinds.ticket, cell: ({ id }) => <a href={itemPath('ticket', id)}>{id}</a> },
               { title: t.since, cell: ({ lease }) => lease && <When at={lease.grantedAt} /> },
-              { title: t.ends, cell: ({ lease }) => lease && <When at={lease.expiresAt} /> },
+              {
+                title: texts.value.items.fields.leaseUntil,
+                cell: ({ lease }) => lease && <When at={lease.expiresAt} />,
+              },
             ]}
           />
         )}
@@ -60,7 +63,7 @@ function Forecast({ queue }: { queue: string }) {
           <Facts
             facts={[
               [texts.value.items.states.waiting ?? '', number(waiting)],
-              [t.lastHour, t.cameAndWent(number(came), number(ended))],
+              [texts.value.numbers.ranges.hour, t.cameAndWent(number(came), number(ended))],
               waiting > 0 && [
                 t.forecast,
                 ended > came ? t.emptyIn(duration((waiting / (ended - came)) * HOUR_SECONDS)) : t.grows,

@@ -35,7 +35,7 @@ function OneReview({ id }: { id: string }) {
                 facts={[
                   [t.status, number(status)],
                   [texts.value.items.version, version],
-                  [t.updatedAt, <When key="updated" at={updatedAt} />],
+                  [t.columns.updated, <When key="updated" at={updatedAt} />],
                   [texts.value.items.fields.createdAt, <When key="created" at={createdAt} />],
                 ]}
               />

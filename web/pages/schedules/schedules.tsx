@@ -32,7 +32,7 @@ export function Schedules() {
 function Chooser({ chosen }: { chosen: string }) {
   const known = useGet('/v1/topics', { query: { limit: MOST_TOPICS } });
   const suggestions = known.data?.items.map(({ name }) => name) ?? [];
-  const fields = [word('topic', texts.value.schedules.topic, { suggestions })];
+  const fields = [word('topic', texts.value.items.fields.topic, { suggestions })];
   return <Filters path="/schedules" fields={fields} given={{ topic: chosen }} />;
 }
 
@@ -72,7 +72,7 @@ function columns(refresh: () => void): Column<Schedule>[] {
 }
 
 const rhythm = ({ everySeconds, cron }: Schedule) =>
-  everySeconds === null ? <code>{cron}</code> : texts.value.schedules.every(span(everySeconds));
+  everySeconds === null ? <code>{cron}</code> : texts.value.tasks.everyMinutes(span(everySeconds));
 
 const remove =
   ({ topic, name }: Schedule) =>

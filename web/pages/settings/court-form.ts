@@ -91,8 +91,8 @@ const quality = (t: CourtTexts): Part => ({
   ],
 });
 
-const outcome = ({ courtSettings: t, form }: Texts): Part => ({
-  title: t.outcome,
+const outcome = ({ courtSettings: t, queueSettings, form }: Texts): Part => ({
+  title: queueSettings.outcome,
   fields: [
     { kind: 'optional', name: 'callback', said: t.callback, fields: callbackFields(form) },
     { kind: 'optional', name: 'invitationCallback', said: t.invitationCallback, fields: callbackFields(form) },

@@ -181,7 +181,7 @@ const guidelinesField = (t: Texts['queueSettings']): BuiltField => ({
         add: t.addGuideline,
       },
       fields: [
-        { kind: 'text', name: 'name', said: t.guidelineName, empty: 'required' },
+        { kind: 'text', name: 'name', said: t.fieldName, empty: 'required' },
         { kind: 'text', name: 'text', said: t.guidelineText, empty: 'required', isLong: true },
       ],
     },

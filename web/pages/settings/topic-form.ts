@@ -3,9 +3,9 @@ import type { Texts } from '../../texts/en.ts';
 import { receiverFields } from './callback-form.ts';
 
 /** Every setting of a topic. */
-export const topicForm = ({ topicSettings: t, form }: Texts): Part[] => [
+export const topicForm = ({ topicSettings: t, form, deliveries }: Texts): Part[] => [
   {
-    title: t.general,
+    title: deliveries.kinds.job,
     fields: [
       count('maxAttempts', t.maxAttempts, null),
       choice('ids', t.ids, t.idsOnce, 'reuse'),

@@ -23,7 +23,7 @@ export function SignIn() {
         <Provider />
         <p>{t.lead}</p>
         <form onSubmit={submit}>
-          <Field label={t.key} hint={t.hint} error={isWrong ? t.wrong : undefined}>
+          <Field label={texts.value.keys.key} hint={t.hint} error={isWrong ? t.wrong : undefined}>
             {(field) => (
               <input
                 {...field}
@@ -39,7 +39,7 @@ export function SignIn() {
           </Field>
           {problem && !isWrong && <ProblemNote problem={problem} />}
           <button type="submit" class="primary" disabled={busy}>
-            {t.submit}
+            {t.title}
           </button>
         </form>
         <p class="hint">

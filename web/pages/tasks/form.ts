@@ -21,7 +21,7 @@ export const taskForm = (texts: Texts, known: Known): Part[] => [
   { title: texts.tasks.form.what, fields: what(texts, known) },
   { title: texts.tasks.form.when, fields: when(texts.tasks.form, known) },
   { title: texts.tasks.form.dispatching, fields: dispatching(texts.tasks.form) },
-  { title: texts.tasks.form.outcome, fields: [callback(texts, known)] },
+  { title: texts.queueSettings.outcome, fields: [callback(texts, known)] },
 ];
 
 type FormTexts = Texts['tasks']['form'];

@@ -16,9 +16,9 @@ type Line = Schemas['DispatchLine'];
 const PAGE = 100;
 const LETTERS = 200;
 
-const filterFields = ({ taskLists: t, tasks }: Texts): LeafSpec[] => [
+const filterFields = ({ taskLists: t, tasks, items }: Texts): LeafSpec[] => [
   { kind: 'text', name: 'uid', said: [t.uid, ''], empty: 'omit' },
-  { kind: 'text', name: 'taskId', said: [t.task, ''], empty: 'omit' },
+  { kind: 'text', name: 'taskId', said: [items.kinds.task, ''], empty: 'omit' },
   { kind: 'moment', name: 'from', said: [tasks.from, ''], empty: 'omit' },
 ];
 
@@ -48,13 +48,13 @@ export function DispatchLog() {
 const TONES: Record<Line['type'], Tone> = { dispatched: 'info', completed: 'good', returned: 'warn' };
 
 function columns(): Column<Line>[] {
-  const t = texts.value.taskLists;
+  const { taskLists: t, items } = texts.value;
   const result = ({ result: it }: Line) => (typeof it === 'string' ? it : JSON.stringify(it)).slice(0, LETTERS);
   return [
-    { title: t.at, cell: ({ at }) => moment(at) },
-    { title: t.what, cell: ({ type }) => <Badge tone={TONES[type]}>{t.types[type]}</Badge> },
+    { title: items.votes.at, cell: ({ at }) => moment(at) },
+    { title: t.what, cell: ({ type }) => <Badge tone={TONES[type]}>{items.events[type] ?? items.states[type]}</Badge> },
     { title: t.uid, cell: ({ uid }) => uid },
-    { title: t.task, cell: ({ taskId }) => <a href={taskPath(taskId)}>{taskId}</a> },
+    { title: items.kinds.task, cell: ({ taskId }) => <a href={taskPath(taskId)}>{taskId}</a> },
     {
       title: t.occurrence,
       cell: ({ taskId, occurrence }) => (

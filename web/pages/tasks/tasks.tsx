@@ -3,7 +3,7 @@ import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { among, Filters } from '../../components/form/filters.tsx';
-import type { LeafSpec } from '../../components/form/spec.ts';
+import { type LeafSpec, picked } from '../../components/form/spec.ts';
 import { moment, number, span } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
@@ -14,11 +14,11 @@ import { Tabs } from './tabs.tsx';
 
 type Task = Schemas['Task'];
 
-const filterFields = ({ tasks: t, common }: Texts): LeafSpec[] => [
+const filterFields = ({ tasks: t, common, items }: Texts): LeafSpec[] => [
   { kind: 'text', name: 'executor', said: [t.executor, t.executorHint], empty: 'omit' },
   { kind: 'moment', name: 'from', said: [t.from, t.fromHint], empty: 'omit' },
   { kind: 'moment', name: 'to', said: [t.to, t.toHint], empty: 'omit' },
-  among('state', common.state, Object.entries(t.states)),
+  among('state', common.state, picked(['active', 'deleted'], items.states)),
   { kind: 'flag', name: 'ownOnly', said: [t.ownOnly, ''], initial: false, proposed: true },
 ];
 

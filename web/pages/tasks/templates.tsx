@@ -48,15 +48,15 @@ function Delete({ id, refresh }: { id: string; refresh: () => void }) {
   return <DeleteButton name={id} hint={texts.value.taskLists.deleteHint} run={remove} then={refresh} isOneOfMany />;
 }
 
-const templateFields = ({ taskLists: t, tasks }: Texts): FieldSpec[] => [
+const templateFields = ({ taskLists: t, tasks, queueSettings }: Texts): FieldSpec[] => [
   { kind: 'text', name: 'name', said: t.templateName, empty: 'required' },
   { kind: 'text', name: 'id', said: t.templateId, empty: 'omit' },
   {
     ...{ kind: 'rows', name: 'params', said: t.params, row: t.param, add: t.addParam },
     fields: [
-      { kind: 'text', name: 'name', said: t.paramName, empty: 'required' },
+      { kind: 'text', name: 'name', said: queueSettings.fieldName, empty: 'required' },
       { ...choice('type', t.paramType, tasks.form.types4, 'string'), proposed: true },
-      { kind: 'flag', name: 'required', said: t.required, initial: true, proposed: true },
+      { kind: 'flag', name: 'required', said: queueSettings.fieldRequired, initial: true, proposed: true },
     ],
   },
 ];

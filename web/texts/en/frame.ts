@@ -41,9 +41,7 @@ export const signIn = {
   title: 'Sign in',
   provider: (host: string) => `Sign in at ${host}`,
   lead: 'This server asks for a key. It is exchanged once for a session of this browser.',
-  key: 'Key',
   hint: 'It begins with docket_',
-  submit: 'Sign in',
   wrong: 'This key is unknown, revoked, or has run out.',
   getOne: 'An administrator makes keys:',
 };
@@ -277,7 +275,6 @@ export const lists = {
     },
     allOpen: 'All open ones',
     below: 'Priority below',
-    preview: 'Preview',
     hits: (kind: 'ticket' | 'job', n: string) => `It hits ${plural(n, kind, `${kind}s`)}.`,
     hitsNothing: 'It hits nothing.',
     others: (n: string) => `In a state in which this cannot be done, and left as they are: ${n}`,

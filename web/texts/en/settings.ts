@@ -137,7 +137,6 @@ export const queueSettings = {
   guidelineTexts: said('Texts', ''),
   guidelineRow: (n: number) => `Guideline ${n}`,
   addGuideline: 'Add a guideline',
-  guidelineName: said('Name', ''),
   guidelineText: said('Text', 'Markdown.'),
   models: 'Models',
   assist: said('Models beside people', 'What becomes of the decisions that models suggest.'),
@@ -192,7 +191,6 @@ export const queueSettings = {
 
 /** Each setting of a topic. */
 export const topicSettings = {
-  general: 'Jobs',
   maxAttempts: said('Reservations at most', 'A job whose last one runs out is buried. Empty: no limit.'),
   ids: said('Ids', 'What an add does when the job of its id is over.'),
   idsOnce: { reuse: 'The job runs again', once: 'It is refused' },
@@ -209,7 +207,6 @@ export const courtSettings = {
   inviting: 'Assignment',
   endings: 'Deadline',
   jurors: 'Quality of jurors',
-  outcome: 'Outcome',
   options: said('Options', 'What jurors vote for.'),
   votesToWin: said('Votes to win', 'The first option with so many wins. Lowering it decides what can be decided now.'),
   decide: said('Decided by', 'How votes become a verdict.'),

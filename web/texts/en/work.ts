@@ -4,7 +4,6 @@ import { plural } from '../words.ts';
 export const desk = {
   queues: 'Choose a queue',
   noQueues: 'There is no queue yet that you could work at.',
-  columns: { waiting: 'Waiting', held: 'Held', oldest: 'Oldest' },
   whoHint: 'Tickets are claimed and decided in this name. It is remembered in this browser.',
   skills: 'My skills',
   skillsHint: 'Some tickets are only for people with certain skills. Separated by commas.',
@@ -14,7 +13,6 @@ export const desk = {
   stop: 'Stop working',
   stopHint: 'Gives back what you hold',
   ticket: (id: string) => `Ticket ${id}`,
-  meta: { priority: 'Priority', attempts: 'Lease no.', waiting: 'Created', deadline: 'Deadline', requires: 'Skills' },
   mine: {
     title: 'Why did I get this one?',
     resumed: 'You held it already, so it was handed to you again.',
@@ -138,10 +136,7 @@ export const desk = {
   },
   tally: {
     title: 'My session',
-    decided: 'Decided',
     each: 'Seconds each',
-    skipped: 'Skipped',
-    transferred: 'Transferred',
     lost: 'Lost',
     ahead: 'Next one ready',
   },

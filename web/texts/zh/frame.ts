@@ -39,9 +39,7 @@ export const signIn: Texts['signIn'] = {
   title: '登录',
   provider: (host) => `在 ${host} 登录`,
   lead: '此服务器需要密钥。密钥只需输入一次，之后由此浏览器的会话代替。',
-  key: '密钥',
   hint: '以 docket_ 开头',
-  submit: '登录',
   wrong: '此密钥不存在、已撤销或已过期。',
   getOne: '管理员可创建密钥：',
 };
@@ -258,7 +256,6 @@ export const lists: Texts['lists'] = {
     },
     allOpen: '所有未结工单',
     below: '优先级低于',
-    preview: '预览',
     hits: (kind, n) => `将影响 ${n} ${kind === 'job' ? '个作业' : '张工单'}。`,
     hitsNothing: '没有符合条件的工单。',
     pinned: '此后新增的工单不受影响。',

@@ -120,7 +120,6 @@ export const queueSettings: Texts['queueSettings'] = {
   guidelineTexts: ['文本', ''],
   guidelineRow: (n) => `准则 ${n}`,
   addGuideline: '添加准则',
-  guidelineName: ['名称', ''],
   guidelineText: ['文本', 'Markdown。'],
   models: '模型',
   assist: ['模型与人协作', '如何处理模型建议的裁定。'],
@@ -176,7 +175,6 @@ export const queueSettings: Texts['queueSettings'] = {
 };
 
 export const topicSettings: Texts['topicSettings'] = {
-  general: '作业',
   maxAttempts: ['预留次数上限', '最后一次预留超时的作业被搁置。留空：不限。'],
   ids: ['ID', '其作业已结束时，再次添加的结果。'],
   idsOnce: { reuse: '作业再次运行', once: '拒绝' },
@@ -192,7 +190,6 @@ export const courtSettings: Texts['courtSettings'] = {
   inviting: '指派',
   endings: '截止',
   jurors: '评审员质量',
-  outcome: '结果',
   options: ['选项', '评审员可投的选项。'],
   votesToWin: ['获胜票数', '最先达到此票数的选项获胜。调低后，可裁定的案件立即裁定。'],
   decide: ['裁决方式', '投票如何形成裁决。'],

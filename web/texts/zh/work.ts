@@ -3,7 +3,6 @@ import type { Texts } from '../en.ts';
 export const desk: Texts['desk'] = {
   queues: '选择队列',
   noQueues: '还没有您可以处理的队列。',
-  columns: { waiting: '等待', held: '处理中', oldest: '最长等待' },
   whoHint: '将以此名称领取和裁定工单。名称保存在此浏览器中。',
   skills: '我的技能',
   skillsHint: '有些工单只分配给具备特定技能的人。以逗号分隔。',
@@ -13,7 +12,6 @@ export const desk: Texts['desk'] = {
   stop: '停止工作',
   stopHint: '退回您持有的工单',
   ticket: (id) => `工单 ${id}`,
-  meta: { priority: '优先级', attempts: '第几次租约', waiting: '创建时间', deadline: '截止时间', requires: '技能' },
   mine: {
     title: '为什么分给我？',
     resumed: '您之前已持有此工单，因此再次交给您。',
@@ -135,10 +133,7 @@ export const desk: Texts['desk'] = {
   },
   tally: {
     title: '我的本次工作',
-    decided: '已裁定',
     each: '平均秒数',
-    skipped: '已跳过',
-    transferred: '已转移',
     lost: '已失去',
     ahead: '下一张已就绪',
   },
