@@ -24,6 +24,8 @@ const MOST = 10_000;
 const DELIVERY = 'delivery/';
 const ITEMS: ReadonlySet<string> = new Set(KINDS);
 const RUNNING = 'RUNNING';
+/** It runs, and its next task has yet to: on a busy machine later than the second look. */
+const BUSY = 'BUSY';
 const START_AGAIN = 'Run docket doctor --repair while a worker runs: followers of the log start these workflows again.';
 const NOT_AGAIN =
   'A workflow that has completed is not started again: go on with a namespace that was never used, as after a restore.';
@@ -41,7 +43,7 @@ export const WORKFLOW_CHECKS: readonly Check[] = [
       const statuses = before ? await statusesOf(of, driven.map(workflowId)) : new Map<string, string>();
       return driven.flatMap((subject) => {
         const status = statuses.get(workflowId(subject)) ?? 'none';
-        if (status === RUNNING) return [];
+        if (status === RUNNING || status === BUSY) return [];
         const says = status === 'none' ? 'it has no workflow' : `its workflow is ${status.toLowerCase()}`;
         return [{ ...foundOf(subject, says), ...(status === 'COMPLETED' && { advice: NOT_AGAIN }) }];
       });
@@ -112,7 +114,7 @@ export const WORKFLOW_CHECKS: readonly Check[] = [
         return foundOf(subject, present ? 'its item is over' : 'there is no such item');
       });
       const leftIds = left.map(({ id }) => id);
-      const known = await runningOf(of, leftIds, before);
+      const known = await runningOf(of, leftIds, before, [RUNNING]);
       return left.filter(({ id }) => known.has(id));
     },
     async repair(of, found) {
@@ -145,10 +147,10 @@ const keysOf = (all: Subject[]) => columnsOf(all, { kinds: 'kind', ids: 'id' });
 const foundOf = (subject: Subject, says: string): Found => ({ id: workflowId(subject), says });
 
 /** The running workflows: all, or, where violations are examined again, those of `ids`. */
-async function runningOf(of: Examined, ids: string[], before: Found[] | undefined): Promise<Set<string>> {
+async function runningOf(of: Examined, ids: string[], before?: Found[], as = [RUNNING, BUSY]): Promise<Set<string>> {
   if (!before) return of.running();
   const statuses = await statusesOf(of, [...new Set(ids)]);
-  return new Set(ids.filter((id) => statuses.get(id) === RUNNING));
+  return new Set(ids.filter((id) => as.includes(statuses.get(id) ?? '')));
 }
 
 /** Temporal's status of each of these workflows, `none` for unknown ones. */
@@ -156,8 +158,8 @@ async function statusesOf(of: Examined, ids: string[]): Promise<Map<string, stri
   const statuses = new Map<string, string>();
   await eachOf(ids, AT_ONCE, async (id) => {
     try {
-      const { status } = await asked(of, () => of.client.workflow.getHandle(id).describe());
-      statuses.set(id, status.name);
+      const { status, raw } = await asked(of, () => of.client.workflow.getHandle(id).describe());
+      statuses.set(id, status.name === RUNNING && raw.pendingWorkflowTask?.attempt === 1 ? BUSY : status.name);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       statuses.set(id, 'none');

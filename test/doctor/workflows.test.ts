@@ -68,9 +68,10 @@ test('S0.9 workflows-left: workflows of items that are over or not there end by 
              alter table item enable trigger item_derived; commit`);
   const snapshot = { version: 1, state: 'ready', wakeAt: null, wakeInMs: null, holder: null, telling: false };
   const startedWith = { graced: true, readAt: new Date().toISOString(), message: { snapshot, events: [] } };
-  await client.workflow.start('ticket', {
-    ...{ workflowId: 'ticket/ghost', taskQueue: 'docket', args: [{ id: 'ghost', startedWith }] },
-  });
+  const ghost = { taskQueue: 'docket', args: [{ id: 'ghost', startedWith }] };
+  // one whose first task has yet to run is about to find out
+  await client.workflow.start('ticket', { ...ghost, workflowId: 'ticket/about-to', taskQueue: 'nobody-polls' });
+  await client.workflow.start('ticket', { ...ghost, workflowId: 'ticket/ghost' });
   const left = await eventually(async () => {
     const finding = (await doctor.findings())['workflows-left'];
     return finding?.count === 2 ? finding : null;
