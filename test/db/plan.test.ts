@@ -265,8 +265,8 @@ test('S0.3 in a database that was never analyzed, plans made for a few tickets r
     const queue = { kind: 'ticket', queue: 'q', persons, tokens, count: 1, skills: [], resume: true };
     const [ticket, next] = [(await fresh.move('claim', queue))[0], { ...DECISION, next: `next-${n}` }];
     await fresh.move('renew_items', { kind: 'ticket', ids: [ticket?.id ?? ''], tokens, subjects: [null] });
-    const [, second] = await settleNext(fresh, 'ticket', [{ ...next, id: ticket?.id ?? '', token: `t-${n}` }], []);
-    const items = [{ id: second?.id ?? '' }];
+    const [, given] = await settleNext(fresh, 'ticket', [{ ...next, id: ticket?.id ?? '', token: `t-${n}` }], []);
+    const items = [{ id: given?.id ?? '' }];
     const closing = { state: 'invalidated', items, reason: 'r', actor: 'a' } as const;
     expect(await closeItems(fresh, 'ticket', closing)).toHaveLength(1);
     const job = { id: `j-${n}`, key: 'k', queue: 'j', priority: 0, body: n, hash: '00', delaySeconds: 0, actor: 'a' };
@@ -274,7 +274,9 @@ test('S0.3 in a database that was never analyzed, plans made for a few tickets r
     const [met] = await fresh.run('find_runs', { ids: [job.id], keys: ['k'], topics: ['j'] });
     expect(met).toMatchObject({ no: 1, of_key: 1 });
   };
-  await run(`insert into queue (kind, name) values ('ticket', 'q'), ('job', 'j')`);
+  const second = { share: 1, of: 'all', queue: null, blind: true, compare: null, adapt: null };
+  await run(`insert into queue (kind, name, second)
+             values ('ticket', 'q', '${JSON.stringify(second)}'), ('job', 'j', null)`);
   await run(`alter table item set (autovacuum_enabled = off)`);
   await loader(run)('few', 'q', 20);
   await explainAll(fresh);
@@ -282,6 +284,7 @@ test('S0.3 in a database that was never analyzed, plans made for a few tickets r
   await loader(run)('many', 'q', 2_000);
   await loader(run)('jobs', 'j', 2_000, { kind: 'job' });
   await loader(run)('held', 'other', 2_000, { state: 'delayed', wake: `now() + interval '1 day'` });
+  await loader(run)('over', 'q', 2_000, { state: 'settled' });
   expectFewRead(await nodes(() => handOut(10)), ['item'], 50);
 });
 
