@@ -43,15 +43,17 @@ begin
       from pair where logged
   ), counted as (
     insert into tally_line (kind, queue, what, was, n, at)
-    select kind, queue, state, case when queue = old_queue then old_state end, count(*),
-           case when granted or state = 'settled' then date_trunc('second', updated_at) end
-      from pair where counts and (state <> old_state or queue <> old_queue) group by 1, 2, 3, 4, 6
-    union all
-    select kind, old_queue, old_state, null, -count(*), null
-      from pair where counts and queue <> old_queue group by 1, 2, 3
-    union all
-    select kind, old_queue, 'lease_expired', null, count(*), null
-      from pair where counts and ended and lease_end(last_event, last_actor, old_holder) = 'expired' group by 1, 2
+    select kind, l.queue, what, was, sum(l.n), at
+      from pair cross join lateral (
+        select queue, state as what, case when queue = old_queue then old_state end as was, 1 as n,
+               case when granted or state = 'settled' then date_trunc('second', updated_at) end as at
+         where state <> old_state or queue <> old_queue
+        union all
+        select old_queue, old_state, null, -1, null where queue <> old_queue
+        union all
+        select old_queue, 'lease_expired', null, 1, null
+         where ended and lease_end(last_event, last_actor, old_holder) = 'expired') l
+     where counts group by 1, 2, 3, 4, 6
   )
   insert into notice (kind, item_id, queue, person, type, data)
   select kind, id, old_queue, old_holder, s.type, s.data from pair
