@@ -13,6 +13,7 @@ interface Props {
 }
 
 const MOST = 500;
+const text = { kind: 'text', empty: 'omit' } as const;
 
 /** Skips or transfers the ticket, with a reason. */
 export function LeaveDialog({ desk, leaving, close }: Props) {
@@ -21,23 +22,10 @@ export function LeaveDialog({ desk, leaving, close }: Props) {
   const isTransfer = leaving === 'transfer';
   const known = useGet('/v1/queues', { query: { limit: MOST } });
   const suggestions = known.data?.items.map(({ name }) => name) ?? [];
-  const fields: FieldSpec[] = [
-    {
-      kind: 'text',
-      name: 'reason',
-      said: [items.fields.reason, isTransfer ? '' : t.skipHint],
-      empty: 'omit',
-      most: 2_000,
-    },
-  ];
-  if (isTransfer)
-    fields.unshift({
-      kind: 'text',
-      name: 'queue',
-      said: [items.fields.queue, t.transferHint],
-      empty: 'required',
-      suggestions,
-    });
+  const { fields: f } = items;
+  const why: FieldSpec = { ...text, name: 'reason', said: [f.reason, isTransfer ? '' : t.skipHint], most: 2_000 };
+  const to: FieldSpec = { ...text, name: 'queue', said: [f.queue, t.transferHint], empty: 'required', suggestions };
+  const fields = isTransfer ? [to, why] : [why];
   const leave = async ({ queue, reason }: Readonly<Record<string, unknown>>) => {
     const why = String(reason ?? '').trim();
     await (isTransfer ? desk.transfer(String(queue).trim(), why) : desk.skip(why));
