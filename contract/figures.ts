@@ -156,6 +156,9 @@ export const Overview = z
   .partial()
   .openapi('Overview');
 
+/** Checks of `docket doctor` whose findings are in `GET /v1/attention`: what its other fields do not say. */
+export const WARNINGS = ['settings', 'secrets', 'overdue', 'chores', 'receivers'] as const;
+
 export const Attention = z
   .object({
     waitingTooLong: z.array(
@@ -181,6 +184,16 @@ export const Attention = z
       total: Whole,
       items: z.array(z.object({ kind: z.enum(KINDS), id: z.string(), until: z.string(), error: z.string() })),
     }),
+    warnings: z
+      .array(
+        z.object({
+          check: z.enum(WARNINGS),
+          count: Whole,
+          examples: z.array(z.string()).openapi({ description: 'The first few, each with what is wrong' }),
+          advice: z.string(),
+        }),
+      )
+      .openapi({ description: 'Findings of `docket doctor`, as they were at most a minute ago' }),
     engines: z.object({
       postgres: z.literal('ok').openapi({ description: 'Without it the answer is 503' }),
       temporal: z.enum(['ok', 'unreachable']),

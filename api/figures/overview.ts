@@ -2,6 +2,8 @@ import { pageOf } from '../../contract/common.ts';
 import * as contract from '../../contract/figures.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { stateWord } from '../../domain/items.ts';
+import type { Finding } from '../../services/doctor/checks.ts';
+import { warnings } from '../../services/doctor/doctor.ts';
 import * as figures from '../../services/figures/figures.ts';
 import { invalid } from '../../services/shared/service.ts';
 import { endpoint, ok } from '../endpoint.ts';
@@ -42,15 +44,16 @@ export const overviewEndpoint = endpoint('getOverview', 'GET /v1/overview', {
 export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
   tag: 'Figures',
   summary:
-    'Everything that needs attention: long waits, paused queues with work, failed deliveries, parked items, engines out of reach',
+    'Everything that needs attention: long waits, paused queues with work, failed deliveries, parked items, warnings, engines out of reach',
   roles: ['producer', 'agent', 'supervisor'],
   scope: 'unbound',
   answers: { 200: contract.Attention },
   async handle({ ctx }) {
-    const [found, oldest, parkedTotal, unpublished, nodes, temporal, followed] = await Promise.all([
+    const [found, oldest, parkedTotal, warned, unpublished, nodes, temporal, followed] = await Promise.all([
       figures.attention(ctx),
       figures.oldestDelivery(ctx),
       figures.parked(ctx),
+      warnings(ctx),
       figures.unpublished(ctx),
       figures.nodes(ctx),
       checkTemporal(ctx),
@@ -84,6 +87,7 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
           until: p.until.toISOString(),
         })),
       },
+      warnings: warned.map(warningView),
       engines: {
         postgres: 'ok' as const,
         temporal,
@@ -94,6 +98,10 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
       },
     });
   },
+});
+
+const warningView = ({ check, count, examples, advice }: Finding) => ({
+  ...{ check: check as (typeof contract.WARNINGS)[number], count, examples, advice },
 });
 
 const foundFields = viewOf(contract.FoundItem);

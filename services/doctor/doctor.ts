@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WARNINGS } from '../../contract/figures.ts';
 import { type Db, only } from '../../db/pool.ts';
+import { type Context, perContext } from '../shared/service.ts';
 import * as checks from './checks.ts';
 import { INVARIANTS, type Invariant, look, newestLines } from './invariants.ts';
 import { SCHEDULE_CHECKS } from './schedules.ts';
@@ -43,6 +45,26 @@ export async function diagnose({
   ]);
   if (repair) for (const result of results) Object.assign(result, await repaired(of, result));
   return [...schema, ...results];
+}
+
+/** How old what consoles are shown may be: many are open, and ask all the time. */
+const KNOWN_MS = 60_000;
+const shown = [...DATABASE_CHECKS, ...WAITING_CHECKS].filter(({ name }) => WARNINGS.some((one) => one === name));
+const seen = perContext(() => ({ until: 0, found: Promise.resolve<checks.Finding[]>([]) }));
+
+/** What the checks of `WARNINGS` find; they need neither Temporal nor the log. */
+export function warnings(ctx: Context): Promise<checks.Finding[]> {
+  const known = seen(ctx);
+  if (performance.now() < known.until) return known.found;
+  known.until = performance.now() + KNOWN_MS;
+  const of = { ...ctx, version: '', deep: false, limits: checks.LIMITS, running: () => listRunning(ctx.client) };
+  known.found = checks
+    .examine(of, shown, 0)
+    .then((results) => results.map(checks.findingOf).filter((found) => found !== undefined));
+  known.found.catch(() => {
+    known.until = 0;
+  });
+  return known.found;
 }
 
 const unreachable = ({ message }: Error): checks.Check => ({

@@ -97,8 +97,16 @@ test('what has been handed out is counted on when its minute is over', async () 
   expect(queues.items.find((q: Json) => q.name === 'old')).toMatchObject({ held: 1, handedOutLastMinute: 0 });
 });
 
-test('what needs attention: who waits beyond the target or behind a pause, what is parked, engines', async () => {
+test('what needs attention: who waits beyond the target or behind a pause, what is parked, what the doctor warns of, engines', async () => {
+  const callback = { url: 'http://receiver.test/', secret: 'sealed:0123abcd:none' };
+  await sql(`insert into queue (kind, name, callback) values ('ticket', 'sealed', $1)`, [callback]);
   const calm = (await api.get('/v1/attention')).body;
+  const warned = (check: string, example: RegExp) => ({ check, examples: [expect.stringMatching(example)], count: 1 });
+  expect(calm.warnings).toMatchObject([
+    // PostgreSQL of the tests syncs nothing
+    { check: 'settings', count: 3 },
+    warned('secrets', /sealed with the key 0123abcd/),
+  ]);
   expect(calm).toMatchObject({ waitingTooLong: [], parked: { total: 0, items: [] }, failedDeliveries: { total: 0 } });
   await eventually(async () => {
     const { engines } = (await api.get('/v1/attention')).body;

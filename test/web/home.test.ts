@@ -69,7 +69,9 @@ test('what needs someone stands on top, each with a link to it, and leaves when 
   const line = (text: string) => attention.getByRole('listitem').filter({ hasText: text });
   await line('1 item is parked').getByRole('link', { name: 'always-1' }).waitFor();
   await line('slow: the oldest item has been waiting for 2 h 1 min, the target is 1 min').waitFor();
-  expect(await attention.getByRole('listitem').count()).toBe(4);
+  // PostgreSQL of the tests syncs nothing
+  await line('PostgreSQL has settings that lose data').waitFor();
+  expect(await attention.getByRole('listitem').count()).toBe(5);
   await line('stopped: paused while 1 item waits').getByRole('link', { name: 'stopped' }).click();
   await page.getByRole('heading', { level: 1, name: 'Queue stopped' }).waitFor();
   await api.post('/v1/queues/stopped/resume');
@@ -81,7 +83,7 @@ test('what needs someone stands on top, each with a link to it, and leaves when 
   await press(page, 'Redeliver');
   await page.goBack();
   await line('1 delivery has failed').waitFor();
-  expect(await attention.getByRole('listitem').count()).toBe(1);
+  expect(await attention.getByRole('listitem').count()).toBe(2);
 });
 
 test('an item that begins to wait too long is shown without a refresh, after the next event', async () => {

@@ -46,6 +46,9 @@ export function alertsOf(seen: Attention, t: Texts['home']['alerts']): Alert[] {
     ...seen.pausedWithWork.map(({ waiting, ...queue }): Alert => {
       return { tone: 'warn', queue: queueLink(queue), text: t.paused(waiting), links: [] };
     }),
+    ...seen.warnings.map(({ check, examples }): Alert => {
+      return { tone: 'warn', text: `${t.warnings[check]}: ${examples.slice(0, NAMED).join('; ')}`, links: [] };
+    }),
     engines.unpublishedOldestSeconds > BEHIND_SECONDS && {
       tone: 'warn',
       text: t.behind(engines.unpublished, duration(engines.unpublishedOldestSeconds)),

@@ -45,6 +45,13 @@ export const home = {
     pending: (age: string) => `The oldest delivery has been pending for ${age}.`,
     oldest: (age: string, target: string) => `the oldest item has been waiting for ${age}, the target is ${target}.`,
     paused: (n: number) => `paused while ${count(n, 'item waits', 'items wait')}.`,
+    warnings: {
+      settings: 'PostgreSQL has settings that lose data or break statements',
+      secrets: 'Secrets of callbacks that no key opens',
+      overdue: 'What is due is not done',
+      chores: 'Chores of maintenance are late',
+      receivers: 'Receivers that do not answer',
+    },
     reviews: 'Reviews',
     toPending: 'Pending deliveries',
   },

@@ -40,6 +40,13 @@ export const home: Texts['home'] = {
     pending: (age) => `最早的待投递项已等待 ${age}。`,
     oldest: (age, target) => `最早的项目已等待 ${age}，目标为 ${target}。`,
     paused: (n) => `已暂停，仍有 ${n} 项在等待。`,
+    warnings: {
+      settings: 'PostgreSQL 的设置会丢失数据或使语句出错',
+      secrets: '没有密钥能打开的回调密文',
+      overdue: '到期的项目未被处理',
+      chores: '维护任务已延误',
+      receivers: '没有应答的接收方',
+    },
     reviews: '评价',
     toPending: '待投递项',
   },
