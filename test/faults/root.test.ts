@@ -34,6 +34,10 @@ function copyCheckout() {
   }
 }
 
+/** Docket, and the database that it ends first. */
+const ended = (data: string) =>
+  eventually(async () => [data, checkout].every((path) => processesWith(path).length === 0), 30_000);
+
 describe.skipIf(process.getuid?.() !== 0)('npm start as root in a folder that others cannot read', () => {
   test('S0.9 it starts, says where PostgreSQL keeps its data, and finds it again', async () => {
     copyCheckout();
@@ -46,7 +50,7 @@ describe.skipIf(process.getuid?.() !== 0)('npm start as root in a folder that ot
     expect(first.output()).toContain(data);
     expect((await first.api.post('/v1/queues/root/tickets', { id: 'kept', body: {} })).status).toBe(201);
     first.process.kill('SIGTERM');
-    await eventually(async () => processesWith(data).length === 0 && processesWith(checkout).length === 0, 30_000);
+    await ended(data);
 
     const again = await startNpm(env, checkout);
     expect(realpathSync(postgres)).toBe(data);
@@ -60,7 +64,7 @@ describe.skipIf(process.getuid?.() !== 0)('npm start as root in a folder that ot
     await expect(startNpm({ ...env, DOCKET_DATA: join(copy, '.docket') }, checkout)).rejects.toThrow(/another Docket/);
     expect((await again.api.get('/v1/tickets/kept')).status).toBe(200);
     again.process.kill('SIGTERM');
-    await eventually(async () => processesWith(data).length === 0, 30_000);
+    await ended(data);
   }, 180_000);
 
   test('S0.9 data that was made while the folder could be read goes with it', async () => {
@@ -73,6 +77,6 @@ describe.skipIf(process.getuid?.() !== 0)('npm start as root in a folder that ot
     expect(lstatSync(postgres).isSymbolicLink()).toBe(true);
     expect((await moved.api.get('/v1/tickets/kept')).body.state).toBe('waiting');
     moved.process.kill('SIGTERM');
-    await eventually(async () => processesWith(realpathSync(postgres)).length === 0, 30_000);
+    await ended(realpathSync(postgres));
   }, 120_000);
 });

@@ -91,6 +91,7 @@ test("S0.4 an operator decides by the queue's form, in its words", async () => {
   await press(dialog, 'Decide');
   await dialog.waitFor({ state: 'hidden' });
   expect(await ticket(api, 'formed-1')).toMatchObject({ decision: { verdict: 'keep' }, reason: 'court order' });
+  await page.getByRole('region', { name: 'Decision' }).getByText('Keep it').waitFor();
 });
 
 test('S3 a job with any letters in its id: kicked, finished, and another one deleted', async () => {

@@ -5,8 +5,8 @@ import type { Workload } from '../workload.ts';
 const QUEUE = 'checked';
 const LEASE_SECONDS = 3;
 /** Of a person and UTC day while the storm lasts; then they are lifted, so that everything can be decided. */
-export const PER_DAY = 12;
-export const VIOLENT_PER_DAY = 2;
+export const PER_DAY = 6;
+export const VIOLENT_PER_DAY = 1;
 /** Two names are one person. */
 export const PERSONS: Record<string, string> = Object.fromEntries(
   Array.from({ length: 9 }, (_, n) => [`reviewer-c${n}`, n < 2 ? 'one of two names' : `person-${n}`]),

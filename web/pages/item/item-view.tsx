@@ -77,12 +77,12 @@ export function Erase({ of, about, then }: EraseProps) {
   return <Action {...t.erase} {...{ about, will, run }} fields={[reasonField()]} danger />;
 }
 
-/** A value that the API takes and gives as it is, such as an item's body; as JSON, too. */
-export function JsonSection({ title, value }: { title: string; value: unknown }) {
+/** A value that the API takes and gives as it is, such as an item's body, or in words; as JSON, too. */
+export function JsonSection({ title, value, words }: { title: string; value: unknown; words?: string | undefined }) {
   return (
     <Section title={title}>
       <div class="panel-body stack">
-        <Body value={value} />
+        {words ? <strong>{words}</strong> : <Body value={value} />}
         <Raw value={value} />
       </div>
     </Section>

@@ -11,6 +11,7 @@ import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { decisionField, decisionForm } from '../desk/decision.tsx';
 import { wordsOf } from '../desk/schema.ts';
+import { JsonSection } from './item-view.tsx';
 
 type Ticket = Schemas['Ticket'];
 
@@ -19,40 +20,46 @@ interface Props {
   refresh: () => void;
 }
 
-/** Second looks at a decision, what counts now, and asking for one; of a look, what it is about. */
+/** A decision in the words of its queue's form, its second looks, what counts now, and asking for one; of a look, what it is about. */
 export function Looks({ ticket, refresh }: Props) {
   const t = texts.value.items.looks;
   const { queue, of, looks, standing } = ticket;
   const settings = useGet('/v1/queues/{queue}', { path: { queue } });
   const form = decisionForm(settings.data?.form);
+  const words = settings.data?.form ? wordsOf(form, ticket.decision) : undefined;
   return (
-    <Section
-      title={t.title}
-      actions={!of && settings.data && <Ask {...{ ticket, refresh }} form={settings.data.form} />}
-    >
-      {!of && looks.length === 0 && <Empty>{t.none}</Empty>}
-      {(of || looks.length > 0) && (
-        <ul class="reasons panel-body">
-          {of && (
-            <li>
-              {t.of(t.causes[of.cause])} <a href={itemPath('ticket', of.id)}>{of.id}</a>
-            </li>
-          )}
-          {looks.map(({ id: look, causes, outcome, state }) => (
-            <li key={look}>
-              {causes.map((cause) => t.causes[cause]).join(', ')} <a href={itemPath('ticket', look)}>{look}</a>{' '}
-              {outcome ? t.outcomes[outcome] : <State state={state} />}
-            </li>
-          ))}
-          {standing && looks.length > 0 && (
-            <li>
-              {t.stands} <strong>{wordsOf(form, standing.decision)}</strong> · <bdi>{standing.by}</bdi> ·{' '}
-              <When at={standing.at} />
-            </li>
-          )}
-        </ul>
+    <>
+      {ticket.state === 'decided' && (
+        <JsonSection title={texts.value.items.decision} value={ticket.decision} words={words} />
       )}
-    </Section>
+      <Section
+        title={t.title}
+        actions={!of && settings.data && <Ask {...{ ticket, refresh }} form={settings.data.form} />}
+      >
+        {!of && looks.length === 0 && <Empty>{t.none}</Empty>}
+        {(of || looks.length > 0) && (
+          <ul class="reasons panel-body">
+            {of && (
+              <li>
+                {t.of(t.causes[of.cause])} <a href={itemPath('ticket', of.id)}>{of.id}</a>
+              </li>
+            )}
+            {looks.map(({ id: look, causes, outcome, state }) => (
+              <li key={look}>
+                {causes.map((cause) => t.causes[cause]).join(', ')} <a href={itemPath('ticket', look)}>{look}</a>{' '}
+                {outcome ? t.outcomes[outcome] : <State state={state} />}
+              </li>
+            ))}
+            {standing && looks.length > 0 && (
+              <li>
+                {t.stands} <strong>{wordsOf(form, standing.decision)}</strong> · <bdi>{standing.by}</bdi> ·{' '}
+                <When at={standing.at} />
+              </li>
+            )}
+          </ul>
+        )}
+      </Section>
+    </>
   );
 }
 

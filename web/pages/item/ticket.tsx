@@ -30,7 +30,6 @@ export function TicketParts({ id }: { id: string }) {
       {(ticket, refresh) => (
         <>
           <JsonSection title={t.body} value={ticket.body} />
-          {ticket.state === 'decided' && <JsonSection title={t.decision} value={ticket.decision} />}
           {(ticket.of || ticket.state === 'decided') && <Looks {...{ ticket, refresh }} />}
           {OPEN.includes(ticket.state) && mayAct('producer', 'agent') && <Explain ticket={ticket} />}
           <Notes id={id} on={isAbout('ticket', id)} draft={{ text: note, write }} />
