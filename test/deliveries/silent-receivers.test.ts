@@ -90,8 +90,8 @@ test.each([
     await eventually(async () => mutes.every((m) => m.received.length === before), 60_000);
     hanging = true;
     await Promise.all(mutes.map((_, n) => resolveMany(api, `${name}-after-${n}`, 20)));
-    await eventually(async () => mutes.every((m) => m.received.length > before), 60_000);
-    await eventually(async () => (await opened(`${name}-after-%`)) === 400, 60_000);
+    await eventually(async () => mutes.every((m) => m.received.length > before), 120_000);
+    await eventually(async () => (await opened(`${name}-after-%`)) === 400, 120_000);
     // a slot that a hanging call has comes free after ten seconds; a receiver with slots of its own says what the machine takes
     const [found, beside] = await Promise.all([
       latencies(healthy, `fresh-${name}`, 10),

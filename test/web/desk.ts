@@ -9,7 +9,8 @@ export const ticketHeading = (page: Page, id: string): Locator =>
 /** Waits until a ticket has been there for as long as it takes to be seen: keys and clicks before that decide nothing. */
 export async function seen(page: Page, id: string): Promise<void> {
   await ticketHeading(page, id).waitFor();
-  await page.waitForTimeout(300);
+  // by the page's own clock, behind what it does once it has drawn the ticket: a busy machine draws late
+  await page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => setTimeout(seen, 350))));
 }
 
 /** Opens anna's review desk of a queue with so many tickets, `<queue>-0` and on, and waits until the first one is seen. */
