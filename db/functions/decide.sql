@@ -13,7 +13,7 @@ create or replace function settle_items(
   p_seen bigint[], p_synced boolean, p_next text[] default null
 ) returns setof item language plpgsql as $$
 declare
-  -- of looks that may be drawn
+  -- ids of the looks that may be drawn; null: no queue has any drawn
   v_looks text[] := case when exists (select from queue where second is not null or assist is not null)
                     then array(select new_id() from unnest(p_ids)) end;
   v_drawn text[];
