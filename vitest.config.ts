@@ -49,7 +49,7 @@ export default defineConfig({
     globalSetup: ['test/support/servers.ts'],
     projects: [
       // more than there are cores: most tests wait for timers, leases and processes
-      { test: { ...each, name: 'quick', include: ['test/**/*.test.ts'], exclude: [...FULL, ...ALONE], maxWorkers: 5 } },
+      { test: { ...each, name: 'quick', include: ['test/**/*.test.ts'], exclude: [...FULL, ...ALONE], maxWorkers: 4 } },
       { test: { ...each, name: 'full', include: FULL, maxWorkers: 4, sequence: { groupOrder: 1 } } },
       // after all others, one file at a time
       { test: { ...each, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } } },
