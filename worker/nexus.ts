@@ -2,7 +2,6 @@ import { z } from '@hono/zod-openapi';
 import { startWorkflow, WorkflowRunOperationHandler } from '@temporalio/nexus';
 import * as nexus from 'nexus-rpc';
 import { NewCase } from '../contract/cases.ts';
-import { SMALL_BODY } from '../contract/common.ts';
 import type { Item } from '../contract/items.ts';
 import { NewJob } from '../contract/jobs.ts';
 import { AnyName, Id } from '../contract/names.ts';
@@ -14,7 +13,7 @@ import * as courts from '../services/cases/courts.ts';
 import * as waits from '../services/deliveries/waits.ts';
 import * as jobs from '../services/jobs/jobs.ts';
 import { checkCallback, checkValues, plainly } from '../services/shared/checks.ts';
-import { type Context, Problem, problemFrom } from '../services/shared/service.ts';
+import { type Context, checkSize, Problem, problemFrom } from '../services/shared/service.ts';
 import { contentHash } from '../services/shared/tokens.ts';
 import * as tickets from '../services/tickets/tickets.ts';
 
@@ -125,8 +124,7 @@ function handler(
 
 function checked<S extends z.ZodType>(schema: S, sent: unknown): z.output<S> {
   checkValues(sent);
-  if (Buffer.byteLength(JSON.stringify(sent) ?? '') > SMALL_BODY)
-    throw new Problem('payload_too_large', `the input may have ${SMALL_BODY} bytes at most`);
+  checkSize('the input', sent);
   const parsed = schema.safeParse(sent);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues

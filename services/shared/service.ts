@@ -81,13 +81,13 @@ export function found<T>([row]: T[], missing: string): T {
   return row;
 }
 
-/**
- * An entry of a batch is bounded like a call of its own, measured as JSON without white space.
- * @throws Problem `payload_too_large`
- */
-export function checkEntry(name: string, sent: unknown): void {
+/** An entry of a batch is bounded like a call of its own. @throws Problem `payload_too_large` */
+export const checkEntry = (name: string, sent: unknown): void => checkSize(`${name}: an entry of a batch`, sent);
+
+/** @throws Problem `payload_too_large` beyond what a call's body may have, measured as JSON without white space */
+export function checkSize(what: string, sent: unknown): void {
   if (Buffer.byteLength(JSON.stringify(sent) ?? '') > SMALL_BODY)
-    throw new Problem('payload_too_large', `${name}: an entry of a batch may have ${SMALL_BODY} bytes at most`);
+    throw new Problem('payload_too_large', `${what} may have ${SMALL_BODY} bytes at most`);
 }
 
 /** Temporal or its worker did not answer. */
