@@ -49,17 +49,18 @@ export async function diagnose({
 
 /** How old what consoles are shown may be: many are open, and ask all the time. */
 const KNOWN_MS = 60_000;
-const shown = [...DATABASE_CHECKS, ...WAITING_CHECKS].filter(({ name }) => WARNINGS.some((one) => one === name));
-const seen = perContext(() => ({ until: 0, found: Promise.resolve<checks.Finding[]>([]) }));
+const WARNING_CHECKS = [...DATABASE_CHECKS, ...WAITING_CHECKS].filter(({ name }) => WARNINGS.some((w) => w === name));
+const lastWarnings = perContext(() => ({ until: 0, found: Promise.resolve<checks.Finding[]>([]) }));
 
-/** What the checks of `WARNINGS` find; they need neither Temporal nor the log. */
+/** What the checks of `WARNINGS` find; they need neither Temporal nor the log, and hold up no claim. */
 export function warnings(ctx: Context): Promise<checks.Finding[]> {
-  const known = seen(ctx);
+  const known = lastWarnings(ctx);
   if (performance.now() < known.until) return known.found;
   known.until = performance.now() + KNOWN_MS;
-  const of = { ...ctx, version: '', deep: false, limits: checks.LIMITS, running: () => listRunning(ctx.client) };
+  const db = { ...ctx.db, ...ctx.db.lists };
+  const of = { ...ctx, db, version: '', deep: false, limits: checks.LIMITS, running: () => listRunning(ctx.client) };
   known.found = checks
-    .examine(of, shown, 0)
+    .examine(of, WARNING_CHECKS, 0)
     .then((results) => results.map(checks.findingOf).filter((found) => found !== undefined));
   known.found.catch(() => {
     known.until = 0;
