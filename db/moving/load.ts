@@ -123,7 +123,8 @@ async function fill(client: pg.Client, reader: DumpReader, name: string): Promis
   if (missing.length > 0) throw new DumpFileError(`${name} has no rows of ${missing.join(', ')}; make the dump again`);
   await triggers('enable');
   const broken = await client.query('select kind, id from item i where broken_invariant(i) is not null limit 1');
-  for (const { kind, id } of broken.rows) throw new DumpFileError(`${name} has a ${kind} that cannot be: ${id}`);
+  const [one] = broken.rows;
+  if (one) throw new DumpFileError(`${name} has a ${one.kind} that cannot be: ${one.id}`);
   await handOver(client, own.rows[0] ?? { epoch: null, store: null });
   return rows;
 }

@@ -30,7 +30,11 @@ export function Deliveries() {
         key={JSON.stringify(wanted)}
         path="/deliveries"
         fields={[
-          among('state', texts.value.common.state, picked(SHOWN, t as never)),
+          among(
+            'state',
+            texts.value.common.state,
+            SHOWN.map((one) => [one, t[one]] as const),
+          ),
           among('kind', texts.value.lists.kind, [['', t.allKinds], ...picked(KINDS, t.kinds)]),
           word('queue', t.queue),
           word('host', t.host, { hint: t.hostHint }),
