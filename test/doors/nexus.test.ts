@@ -1,4 +1,5 @@
 import { WorkflowFailedError } from '@temporalio/client';
+import type { Payload, PayloadCodec } from '@temporalio/common';
 import { expect, test } from 'vitest';
 import { claimed, openCourt, voted } from '../support/cases.ts';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
@@ -223,4 +224,17 @@ test('B.1 retention leaves what is waited for, and the doctor knows waits that n
   expect(await cell(`select nothing_pends('ticket', 'kept')`)).toBe(false);
   await sql(`update wait set wake_at = clock_timestamp() where item_id = 'kept'`);
   expect(await handle.result()).toMatchObject({ state: 'invalidated' });
+});
+
+const encodingOf = ({ metadata }: Payload) => metadata?.encoding ?? Buffer.alloc(0);
+
+test("B.1 what a caller's codec has encrypted is refused at once", async () => {
+  const encoding = Buffer.from('binary/encrypted');
+  const codec: PayloadCodec = {
+    encode: async (all) => all.map((p) => ({ ...p, metadata: { ...p.metadata, encoding, was: encodingOf(p) } })),
+    decode: async (all) => all.map((p) => ({ ...p, metadata: { encoding: p.metadata?.was ?? encodingOf(p) } })),
+  };
+  const sealing = await startCallers(system, { payloadCodecs: [codec] });
+  expect(await failureOf(await sealing.start('ticket', ticket('sealed')))).toMatch(/binary\/encrypted/);
+  expect((await api.get('/v1/tickets/sealed')).status).toBe(404);
 });
