@@ -212,6 +212,31 @@ test('B.5 service: what kept its target and what did not, by the hour; a queue w
   await sees(now, 'Last hour', /added, \d+ ended/);
   expect(await now.getByRole('definition').first().textContent()).toBe('1');
   expect(await seriousFindings(page)).toEqual([]);
+  const held = (await api.get('/v1/tickets?queue=prompt&state=held')).body.items[0].id;
+  const act = async (label: string, fields: Record<string, string> = {}) => {
+    await now.getByRole('button', { name: `${label}: ${held}` }).click();
+    const dialog = page.getByRole('dialog', { name: held });
+    await fill(dialog, fields);
+    await press(dialog, label);
+    await dialog.waitFor({ state: 'hidden' });
+  };
+  await act('Keep for …', { Person: 'olga', 'For how long (seconds)': '3600' });
+  expect((await api.get(`/v1/tickets/${held}`)).body.for).toBe('olga');
+  await act('Release');
+  await sees(now, 'Nobody holds a ticket of this queue.');
+  const claim = async (reviewer: string) => (await api.post('/v1/queues/prompt/claim', { reviewer })).body;
+  expect([await claim('lee'), await claim('kim'), await claim('olga')]).toMatchObject([
+    { tickets: [{ for: null }] },
+    { tickets: [], reasons: { forAnother: 1 } },
+    { tickets: [{ id: held }] },
+  ]);
+  await configure(api, 'elsewhere', {});
+  await tableRows(now, 'olga').waitFor();
+  await act('Transfer', { 'To the queue': 'elsewhere' });
+  expect((await api.get(`/v1/tickets/${held}`)).body.queue).toBe('elsewhere');
+  await press(now, 'Pause');
+  await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+  await now.getByRole('button', { name: 'Resume' }).waitFor();
   await page.getByRole('link', { name: 'Queue settings' }).click();
   await page.getByRole('textbox', { name: 'Target (seconds)' }).waitFor();
 });

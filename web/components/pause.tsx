@@ -1,6 +1,9 @@
 import { api, data } from '../api/client.ts';
+import { useGet } from '../api/resource.ts';
+import { mayAct } from '../api/session.ts';
 import { texts } from '../texts/texts.ts';
 import { Action } from './action.tsx';
+import { Badge } from './badge.tsx';
 import { saidOf } from './page.tsx';
 import { toast } from './toasts.tsx';
 
@@ -29,5 +32,16 @@ export function Pause({ name, found: { data: it, refresh }, pause }: Props) {
     </button>
   ) : (
     <Action label={t.pause} title={`${t.pause}: ${name}`} will={t.pauseHint(name)} run={() => set(true)} />
+  );
+}
+
+/** Pauses a queue of tickets, or resumes it; says that it is paused. */
+export function PauseTickets({ queue }: { queue: string }) {
+  const found = useGet('/v1/queues/{queue}', { path: { queue } });
+  return (
+    <>
+      {found.data?.paused && <Badge tone="warn">{texts.value.common.paused}</Badge>}
+      {mayAct('supervisor') && <Pause name={queue} found={found} pause={(paused) => pauseQueue(queue, paused)} />}
+    </>
   );
 }

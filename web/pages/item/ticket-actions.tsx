@@ -1,8 +1,9 @@
 import { api, data, type Schemas } from '../../api/client.ts';
+import { serverNow } from '../../api/clock.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
-import { choice, count, type FieldSpec, proposed } from '../../components/form/spec.ts';
+import { choice, count, type FieldSpec, proposed, seconds } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
 import { decisionField } from '../desk/decision.tsx';
 
@@ -33,17 +34,68 @@ function useTransferFields(): FieldSpec[] {
   return [{ ...choice('queue', [t.toQueue, ''], options, ''), proposed: true }, reasonField('omit')];
 }
 
-/** What may be done to an open ticket from outside. */
-export function TicketActions({ ticket: { id, queue, lease, priority }, refresh }: Props) {
+const thenRefresh =
+  (refresh: () => void) =>
+  <Value,>(call: (value: Value) => Promise<unknown>) =>
+  (value: Readonly<Record<string, unknown>>) =>
+    call(value as Value).then(refresh);
+
+/** Takes an open ticket from its holder, moves it to another queue, or keeps it for one person. `about`: where there are several. */
+export function Moves({ ticket: { id, lease, ...ticket }, refresh, about }: Props & { about?: string }) {
   const t = texts.value.items.actions;
+  const params = { path: { id } };
+  const keepFor = ({ for: person, seconds }: { for: string | null; seconds: number | null }) => {
+    const since = (serverNow() - Date.parse(ticket.availableAt)) / 1_000;
+    const body = { for: person, forSeconds: person === null || seconds === null ? null : since + seconds };
+    return data(api.PATCH('/v1/tickets/{id}', { params, body }));
+  };
+  const release = (body: Why) => data(api.POST('/v1/tickets/{id}/release', { params, body }));
+  const then = thenRefresh(refresh);
+  const named = about === undefined ? {} : { about, title: about };
+  const transfer = (body: Why & { queue: string }) => data(api.POST('/v1/tickets/{id}/transfer', { params, body }));
+  return (
+    <>
+      {mayAct('supervisor') && lease !== null && (
+        <Action
+          {...{ ...t.release, ...named }}
+          will={t.releaseWill(lease.reviewer)}
+          fields={[reasonField('omit')]}
+          run={then(release)}
+        />
+      )}
+      {mayAct('supervisor') && (
+        <Action
+          {...{ ...t.transfer, ...named }}
+          will={t.transferWill}
+          fields={useTransferFields}
+          run={then(transfer)}
+        />
+      )}
+      {mayAct('producer') && (
+        <Action
+          {...{ ...t.keepFor, ...named }}
+          will={t.keepForWill}
+          fields={[
+            { kind: 'text', name: 'for', said: [t.keepForWhom, t.keepForWhomHint], empty: 'null' },
+            seconds('seconds', [t.keepForTime, t.keepForTimeHint], null),
+          ]}
+          given={{ for: ticket.for }}
+          run={then(keepFor)}
+        />
+      )}
+    </>
+  );
+}
+
+/** What may be done to an open ticket from outside. */
+export function TicketActions({ ticket, refresh }: Props) {
+  const t = texts.value.items.actions;
+  const { id, queue, lease, priority } = ticket;
   const params = { path: { id } };
   const holder = lease?.reviewer;
   const settings = useGet('/v1/queues/{queue}', { path: { queue } });
   const { field, decisionIn } = decisionField(settings.data?.form);
-  const then =
-    <Value,>(call: (value: Value) => Promise<unknown>) =>
-    (value: Readonly<Record<string, unknown>>) =>
-      call(value as Value).then(refresh);
+  const then = thenRefresh(refresh);
   return (
     <>
       {mayAct('producer') && (
@@ -54,22 +106,7 @@ export function TicketActions({ ticket: { id, queue, lease, priority }, refresh 
           run={then((body: { priority: number }) => data(api.PATCH('/v1/tickets/{id}', { params, body })))}
         />
       )}
-      {mayAct('supervisor') && holder !== undefined && (
-        <Action
-          {...t.release}
-          will={t.releaseWill(holder)}
-          fields={[reasonField('omit')]}
-          run={then((body: Why) => data(api.POST('/v1/tickets/{id}/release', { params, body })))}
-        />
-      )}
-      {mayAct('supervisor') && (
-        <Action
-          {...t.transfer}
-          will={t.transferWill}
-          fields={useTransferFields}
-          run={then((body: Why & { queue: string }) => data(api.POST('/v1/tickets/{id}/transfer', { params, body })))}
-        />
-      )}
+      <Moves {...{ ticket, refresh }} />
       {mayAct('producer') && settings.data && (
         <Action
           {...t.resolve}

@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
-import { useGet, useResource } from '../../api/resource.ts';
+import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
-import { Badge } from '../../components/badge.tsx';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { ForbiddenPage, NotFound, Page, Section } from '../../components/page.tsx';
-import { Pause, pauseQueue } from '../../components/pause.tsx';
+import { PauseTickets } from '../../components/pause.tsx';
 import { isListKind, type ListKind, queuePath, READERS, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Ways } from '../numbers/ways.tsx';
@@ -68,16 +67,6 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
         />
       </Section>
     </Page>
-  );
-}
-
-function PauseTickets({ queue }: { queue: string }) {
-  const found = useGet('/v1/queues/{queue}', { path: { queue } });
-  return (
-    <>
-      {found.data?.paused && <Badge tone="warn">{texts.value.common.paused}</Badge>}
-      {mayAct('supervisor') && <Pause name={queue} found={found} pause={(paused) => pauseQueue(queue, paused)} />}
-    </>
   );
 }
 

@@ -1,12 +1,15 @@
 import { get, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { useGet, useResource } from '../../api/resource.ts';
+import { mayAct } from '../../api/session.ts';
 import { duration, number } from '../../components/format.ts';
 import { Facts, Loaded, Section } from '../../components/page.tsx';
+import { PauseTickets } from '../../components/pause.tsx';
 import { Table } from '../../components/table.tsx';
 import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
+import { Moves } from '../item/ticket-actions.tsx';
 import { PersonLink } from './people.tsx';
 import { timeOf } from './wanted.ts';
 
@@ -18,7 +21,7 @@ export function Now({ queue }: { queue: string }) {
   const { now: t, columns: c } = texts.value.numbers;
   const held = useGet('/v1/tickets', { query: { queue, state: 'held', limit: 500 } }, { everyMs: OFTEN_MS });
   return (
-    <Section title={t.title}>
+    <Section title={t.title} actions={<PauseTickets queue={queue} />}>
       <Forecast queue={queue} />
       <Loaded of={held}>
         {({ items }) => (
@@ -33,6 +36,14 @@ export function Now({ queue }: { queue: string }) {
               {
                 title: texts.value.items.fields.leaseUntil,
                 cell: ({ lease }) => lease && <When at={lease.expiresAt} />,
+              },
+              (mayAct('supervisor') || mayAct('producer')) && {
+                title: texts.value.schedules.columns.actions,
+                cell: (ticket) => (
+                  <div class="row">
+                    <Moves ticket={ticket} refresh={held.refresh} about={ticket.id} />
+                  </div>
+                ),
               },
             ]}
           />

@@ -210,6 +210,16 @@ export const items = {
     releaseWill: (holder: string) => `${holder} loses the lease at once and is notified. Someone else may claim it.`,
     transfer: { label: 'Transfer', title: 'Move it to another queue', done: 'It has been transferred.' },
     transferWill: 'It waits in the other queue from now on. Who holds it loses the lease and is notified.',
+    keepFor: {
+      label: 'Keep for …',
+      title: 'Keep it for one person',
+      done: 'It has been kept for them, or for nobody.',
+    },
+    keepForWill: 'While it waits, nobody else is handed it. Who holds it now keeps it.',
+    keepForWhom: 'Person',
+    keepForWhomHint: 'Left empty: for nobody in particular',
+    keepForTime: 'For how long',
+    keepForTimeHint: 'From now on; left empty: for ever',
     resolve: { label: 'Decide', title: 'Decide this ticket yourself', done: 'It has been decided.' },
     resolveWill: 'It is decided at once and for good, and its callback is sent.',
     resolveHeldWill: (holder: string) =>
