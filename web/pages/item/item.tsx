@@ -30,12 +30,20 @@ function OneItem({ kind, id }: { kind: ItemKind; id: string }) {
   const [isMissing, setMissing] = useState(false);
   return (
     <Page title={t.items.title(t.items.kinds[kind], id)}>
-      <Missing.Provider value={setMissing}>
-        <Parts id={id} />
-      </Missing.Provider>
-      {!isMissing && kind !== 'job' && <Deliveries kind={kind} id={id} />}
-      {!isMissing && <Timeline kind={kind} id={id} />}
-      {!isMissing && <Workflow kind={kind} id={id} />}
+      <div class="item-parts">
+        <div>
+          <Missing.Provider value={setMissing}>
+            <Parts id={id} />
+          </Missing.Provider>
+          {!isMissing && kind !== 'job' && <Deliveries kind={kind} id={id} />}
+        </div>
+        {!isMissing && (
+          <div>
+            <Timeline kind={kind} id={id} />
+            <Workflow kind={kind} id={id} />
+          </div>
+        )}
+      </div>
     </Page>
   );
 }
