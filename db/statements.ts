@@ -516,9 +516,9 @@ export interface Statements {
   recorded_edition: { params: {}; row: { edition: number; min_compatible: number } };
   present_objects: { params: {}; row: { name: string } };
   broken_objects: { params: {}; row: { id: string; says: string | null } };
-  overdue_items: { params: { seconds: number; limit: number }; row: { id: string; says: string | null } };
+  overdue_items: { params: { seconds: number; limit: number }; row: { id: string; seconds: number } };
   late_chores: { params: { seconds: number; limit: number }; row: { id: string; says: string | null } };
-  stuck_receivers: { params: { attempts: number; limit: number }; row: { id: string; n: number; says: string | null } };
+  stuck_receivers: { params: { attempts: number; limit: number }; row: { id: string; n: number; seconds: number; last: string } };
   dead_letters: { params: { limit: number }; row: { id: string; n: number; says: string | null } };
   reconciling: { params: {}; row: { store: string; stage: string | null; started_at: Date } };
   driven_part: { params: { afterKind: string; afterId: string; limit: number }; row: { kind: Columns['driven_part.kind']; id: string; wanted: boolean | null } };

@@ -39,7 +39,7 @@ select 'function ' || f.signature, 'is missing' from schema_function f
 -- Items whose wake time passed more than :seconds ago and that no clock has moved, the longest first (item_wake). Items
 -- whose transition fails are parked.
 select i.kind || '/' || i.id as "id!",
-       'due for ' || extract(epoch from clock_timestamp() - i.wake_at)::bigint || ' s' as says
+       extract(epoch from clock_timestamp() - i.wake_at)::float8 as "seconds!"
   from item i
  where i.wake_at < (select clock_timestamp()) - make_interval(secs => :seconds::double precision)
    and not exists (select from parked p where p.kind = i.kind and p.item_id = i.id and p.until > clock_timestamp())
@@ -66,8 +66,8 @@ select q.kind || '/' || q.name, 'has settings that are not applied to all that i
 -- name: stuck_receivers
 -- Hosts with deliveries that have failed :attempts times or more and are still retried (delivery_pending).
 select coalesce(d.host, d.url) as "id!", count(*)::integer as "n!",
-       'pending for up to ' || extract(epoch from clock_timestamp() - min(d.created_at))::bigint || ' s, last: '
-       || coalesce(max(d.status)::text, max(d.error), 'no answer') as says
+       extract(epoch from clock_timestamp() - min(d.created_at))::float8 as "seconds!",
+       coalesce(max(d.status)::text, max(d.error), 'no answer') as "last!"
   from delivery d where d.state = 'pending' and d.attempts - d.attempts_before >= :attempts::integer
  group by 1 order by 2 desc limit :limit;
 

@@ -1,4 +1,5 @@
 import { only } from '../../db/pool.ts';
+import { spanOf } from '../../domain/spans.ts';
 import type { Check, Found } from './checks.ts';
 
 /** Violations of one check that are listed. */
@@ -18,7 +19,8 @@ export const WAITING_CHECKS: readonly Check[] = [
     async look({ db, limits: { overdueSeconds: seconds } }) {
       const nobody = (await db.run('live_nodes')).length === 0;
       const found = await db.run('overdue_items', { seconds, limit: MOST });
-      return nobody ? found.map((one) => ({ ...one, advice: 'No process of Docket is alive: start one.' })) : found;
+      const advice = nobody && { advice: 'No process of Docket is alive: start one.' };
+      return found.map(({ id, seconds }) => ({ id, says: `due for ${spanOf(seconds)}`, ...advice }));
     },
   },
   {
@@ -48,11 +50,8 @@ export const WAITING_CHECKS: readonly Check[] = [
         const isPaused = paused.some((queue) => queue.kind === kind && queue.name === name);
         const claims = stats?.claims_per_minute ?? 0;
         const why = isPaused ? 'it is paused' : claims > 0 ? `only ${claims} a minute are claimed` : 'no one claims';
-        const [oldest, target] = [Math.round(oldest_seconds), Math.round(target_seconds)];
-        found.push({
-          id: `${kind}/${name}`,
-          says: `the oldest has waited ${oldest} s instead of ${target} s, and ${why}`,
-        });
+        const [oldest, target] = [spanOf(oldest_seconds), spanOf(target_seconds)];
+        found.push({ id: `${kind}/${name}`, says: `the oldest has waited ${oldest} instead of ${target}, and ${why}` });
       }
       return found;
     },
@@ -67,7 +66,7 @@ export const WAITING_CHECKS: readonly Check[] = [
       const { followed } = only(await db.run('is_followed'));
       const { waiting: n, oldest_seconds } = only(await db.run('publishing_lag'));
       if (oldest_seconds < limits.unpublishedSeconds) return [];
-      const says = `the oldest line has waited for ${Math.round(oldest_seconds)} s`;
+      const says = `the oldest line has waited for ${spanOf(oldest_seconds)}`;
       return [{ id: 'log', n, says, ...(!followed && { advice: 'No worker follows the log: start one.' }) }];
     },
   },
@@ -83,7 +82,13 @@ export const WAITING_CHECKS: readonly Check[] = [
     severity: 'warning',
     rule: 'receivers of outcomes answer',
     advice: 'Ask whoever runs the receiver; GET /v1/deliveries?host=<host>&state=pending lists what it has not taken.',
-    look: ({ db, limits: { attempts } }) => db.run('stuck_receivers', { attempts, limit: MOST }),
+    async look({ db, limits: { attempts } }) {
+      const found = await db.run('stuck_receivers', { attempts, limit: MOST });
+      return found.map(({ seconds, last, ...of }) => ({
+        ...of,
+        says: `pending for up to ${spanOf(seconds)}, last: ${last}`,
+      }));
+    },
   },
   {
     name: 'dead-letters',

@@ -6,6 +6,7 @@ import { isItem, isQuiet, kindOf, workflowId, workflowOf } from '../../domain/ki
 import { transitionsOf } from '../../domain/lifecycle.ts';
 import { parseRetention, retentionOf } from '../../domain/retention.ts';
 import { statusOf } from '../../domain/reviews.ts';
+import { spanOf } from '../../domain/spans.ts';
 import { lifecycleText } from '../../scripts/lifecycle.ts';
 
 describe.each(KINDS)('a %s', (kind) => {
@@ -111,3 +112,9 @@ test.each([-2_147_483_649, -2_147_483_648, -1, 0, 2_147_483_647, 2_147_483_648, 
     expect(statusOf({ status })).toBe(success ? status : undefined);
   },
 );
+
+test('times for people have their two largest units', () => {
+  const said = [0, 0.4, 59, 60, 227, 3_600, 3_605, 5_940, 5_999, 90_000, 1_000_000].map(spanOf);
+  const [none, minutes, hours, days] = ['0 s', ['1 min', '3 min 47 s'], ['1 h', '1 h', '1 h 39 min'], ['1 d 1 h']];
+  expect(said).toEqual([none, none, '59 s', ...minutes, ...hours, '1 h 39 min', ...days, '11 d 13 h']);
+});
