@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { docket, expectFailure, folder, ROOT, run } from '../support/cli.ts';
+import { docket, docketHere, expectFailure, folder, ROOT, run } from '../support/cli.ts';
 import { listening } from '../support/listening.ts';
 
 // a program for each call, and machines that are shared stall for seconds
@@ -34,23 +34,23 @@ const WRONG: Record<string, [value: string, said: string]> = {
   LOG_LEVEL: ['loud', 'must be fatal or error or warn or info or debug or silent, not "loud"'],
 };
 
+test.each(['start', 'api', 'worker', 'migrate', 'key list'])(
+  'docket %s names each wrong setting in a line of its own, before anything is started',
+  async (line) => {
+    const env = Object.fromEntries(Object.entries(WRONG).map(([name, [value]]) => [name, value]));
+    const ended = await docketHere(line.split(' '), { ...env, DOCKET_DATA: 'never-made' });
+    expectFailure(ended);
+    const lines = ended.stderr.trimEnd().split('\n');
+    expect(lines).toEqual(
+      Object.entries(WRONG).map(([name, [, said]], n) =>
+        expect.stringContaining(`${n === 0 ? `docket ${line}: ` : ''}${name} ${said}`),
+      ),
+    );
+  },
+);
+
 // side by side: half of them wait, for a host or for a server to come
 describe.concurrent('values that cannot be meant', () => {
-  test.each(['start', 'api', 'worker', 'migrate', 'key list'])(
-    'docket %s names each wrong setting in a line of its own, before anything is started',
-    async (line) => {
-      const env = Object.fromEntries(Object.entries(WRONG).map(([name, [value]]) => [name, value]));
-      const ended = await docket(line.split(' '), { ...env, DOCKET_DATA: 'never-made' });
-      expectFailure(ended);
-      const lines = ended.stderr.trimEnd().split('\n');
-      expect(lines).toEqual(
-        Object.entries(WRONG).map(([name, [, said]], n) =>
-          expect.stringContaining(`${n === 0 ? `docket ${line}: ` : ''}${name} ${said}`),
-        ),
-      );
-    },
-  );
-
   test('settings that do not go together', async () => {
     const [open, beanstalkd] = await Promise.all([
       docket(['api'], { HOST: '0.0.0.0', DOCKET_AUTH: 'open' }),
@@ -60,7 +60,7 @@ describe.concurrent('values that cannot be meant', () => {
     expectFailure(beanstalkd, /BEANSTALKD_HOST=0\.0\.0\.0: .*no authentication.*BEANSTALKD_OPEN=1/);
   });
 
-  test.each(['api', 'worker', 'migrate'])('docket %s without DATABASE_URL says that it needs it', async (name) => {
+  test.each(['api', 'migrate'])('docket %s without DATABASE_URL says that it needs it', async (name) => {
     expectFailure(await docket([name]), `docket ${name}: DATABASE_URL is not set; set it to postgres://`);
   });
 
@@ -118,7 +118,6 @@ describe.concurrent('what cannot be used', () => {
     ['start', 'PORT', 'another, or to 0'],
     ['api', 'PORT', 'another'],
     ['start', 'BEANSTALKD_PORT', 'another'],
-    ['start', 'TEMPORAL_PORT', 'another, or to 0 for any free one'],
     ['start', 'TEMPORAL_UI_PORT', 'another, or to 0 for any free one'],
   ])('docket %s with a %s that is taken, before any server is started', async (command, name, what) => {
     const { port } = new URL(await listening(createServer()));
@@ -128,11 +127,10 @@ describe.concurrent('what cannot be used', () => {
   });
 
   test('HOST and BEANSTALKD_HOST that are no address of this machine', async () => {
-    for (const host of ['192.0.2.1', 'no.such.host.invalid'])
-      expectFailure(
-        await start({ HOST: host }),
-        new RegExp(`HOST: nothing can listen on ${host} \\(.*; set HOST to an address of this machine`),
-      );
+    expectFailure(
+      await start({ HOST: 'no.such.host.invalid' }),
+      /HOST: nothing can listen on no\.such\.host\.invalid \(.*; set HOST to an address of this machine/,
+    );
     const beanstalkd = { BEANSTALKD_PORT: '0', BEANSTALKD_HOST: '192.0.2.1', BEANSTALKD_OPEN: '1' };
     expectFailure(
       await start(beanstalkd),
@@ -163,13 +161,8 @@ describe.concurrent('what cannot be used', () => {
 
   test('npm run demo without a server', async () => {
     const demo = (env: Record<string, string>) => run(['npm', 'run', '--silent', 'demo'], env, ROOT);
-    const [port, url, wrong] = await Promise.all([
-      demo({ PORT: '65000' }),
-      demo({ DOCKET_URL: 'http://127.0.0.1:65000' }),
-      demo({ DOCKET_URL: '127.0.0.1:65000' }),
-    ]);
+    const [port, wrong] = await Promise.all([demo({ PORT: '65000' }), demo({ DOCKET_URL: '127.0.0.1:65000' })]);
     expectFailure(port, /^PORT: nothing answers at http:\/\/127\.0\.0\.1:65000 \(ECONNREFUSED\); start Docket/m);
-    expectFailure(url, /^DOCKET_URL: nothing answers at .*; start Docket \(npm start\), or correct DOCKET_URL/m);
     expectFailure(wrong, /^DOCKET_URL: 127\.0\.0\.1:65000 is no URL that begins with http:\/\//m);
   });
 });

@@ -3,11 +3,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { findTemporalCli } from '../../cli/servers/temporal-cli.ts';
-import { docket, folder } from '../support/cli.ts';
+import { docketHere, folder } from '../support/cli.ts';
 import { listening } from '../support/listening.ts';
-
-// a program for each call, and machines that are shared stall for seconds
-vi.setConfig({ testTimeout: 200_000 });
 
 // Command lines that cannot be understood. Nothing is read or started for them, so none needs a server.
 
@@ -56,8 +53,8 @@ const WRONG: [line: string, said: RegExp][] = [
   ['export --to postgres --url mysql://me:hunter2@host/db', /--url must be a URL that begins with postgres:\/\//],
 ];
 
-test.concurrent.each(WRONG)('docket %s: exit code 2, what is wrong, and where the help is', async (line, said) => {
-  const { code, stdout, stderr } = await docket(line.split(' '));
+test.each(WRONG)('docket %s: exit code 2, what is wrong, and where the help is', async (line, said) => {
+  const { code, stdout, stderr } = await docketHere(line.split(' '));
   expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(said)]);
   if (!['key', 'outbox'].includes(line)) expect(stderr).toMatch(/^Run docket( \w+)* --help to see how it is used\.$/m);
   expect(stderr, 'a message, not a stack').not.toMatch(/^ {4}at |hunter2/m);

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, inject } from 'vitest';
+import { expect, inject, vi } from 'vitest';
+import { runProgram } from '../../cli/program.ts';
 import { atEndOfFile } from './endings.ts';
 
 export interface Ended {
@@ -45,6 +46,41 @@ export function run(command: string[], env: Record<string, string> = {}, cwd = f
 /** Runs `docket …` to its end, in an empty folder and with these settings only. */
 export const docket = (args: string[], env: Record<string, string> = {}): Promise<Ended> =>
   run([process.execPath, BIN, ...args], env);
+
+/** Stands for the end of the process, which is this one. */
+class Exited extends Error {
+  code = 0;
+}
+
+/** What `docket …` says before it begins, without a process of its own: mistakes, settings and help. */
+export async function docketHere(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const said = { stdout: '', stderr: '' };
+  const before = process.env;
+  const spies = [
+    ...(['stdout', 'stderr'] as const).map((name) =>
+      vi.spyOn(process[name], 'write').mockImplementation((text) => {
+        said[name] += text;
+        return true;
+      }),
+    ),
+    vi.spyOn(console, 'error').mockImplementation((text) => {
+      said.stderr += `${text}\n`;
+    }),
+    vi.spyOn(process, 'exit').mockImplementation((code) => {
+      throw Object.assign(new Exited(), { code });
+    }),
+  ];
+  process.env = environment(env);
+  try {
+    return { code: (await runProgram(args)) ?? 0, ...said };
+  } catch (error) {
+    if (!(error instanceof Exited)) throw error;
+    return { code: error.code, ...said };
+  } finally {
+    process.env = before;
+    for (const spy of spies) spy.mockRestore();
+  }
+}
 
 /** A failure: its message on stderr in few lines, with no stack, no secret and nothing on stdout that says it went well. */
 export function expectFailure({ code, stdout, stderr }: Ended, ...said: (string | RegExp)[]): void {
