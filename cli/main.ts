@@ -1,4 +1,4 @@
-import { runProgram } from './program.ts';
+import { runProgram } from './command-line.ts';
 
 /** As of a program that ends by SIGPIPE, which Node.js ignores. */
 const READER_LEFT = 141;

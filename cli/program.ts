@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { ROLES } from '../contract/kinds.ts';
 import type { Setting } from '../runtime/config.ts';
 import { VERSION } from '../runtime/version.ts';
@@ -29,32 +29,8 @@ const SERVERS = 'DATABASE_URL=postgres://docket:secret@db/docket TEMPORAL_ADDRES
 /** They name a database of the user's, or that of a `docket start` on this machine. */
 const DATABASE: Setting[] = ['DATABASE_URL', 'DOCKET_DATA'];
 
-const MISUSED = 2;
-
-/** Runs a command line; its exit code, where the command has not ended the process. */
-export async function runProgram(given: string[]): Promise<number | undefined> {
-  const program = createProgram();
-  try {
-    await program.parseAsync(wanted(program, given), { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? 0 : MISUSED;
-  }
-  return undefined;
-}
-
-/** The arguments to parse: `help x` is `x --help`, and an empty command line asks for help. */
-function wanted(program: Command, given: string[]): string[] {
-  const args = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
-  if (args.length === 0) return ['--help'];
-  const name = args.find((arg) => !arg.startsWith('-'));
-  const isKnown = name === undefined || program.commands.some((command) => command.name() === name);
-  // alone, because with --help the parser shows the general help and does not name the wrong word
-  return isKnown ? args : [name];
-}
-
 /** All of `docket`. A command's code is loaded when it runs, so help and mistakes load neither Temporal nor pg. */
-function createProgram(): Command {
+export function createProgram(): Command {
   const program = new Command('docket')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help and do nothing else')

@@ -37,9 +37,9 @@ const rules: IForbiddenRuleType[] = [
   {
     name: 'commands',
     comment:
-      'of cli/ only what starts servers and processes may be imported: cli/servers/, cli/process.ts, cli/library.ts',
+      'of cli/ only what starts servers and processes may be imported: cli/servers/, cli/process.ts, cli/library.ts, cli/command-line.ts',
     from: { pathNot: within(...Object.keys(FLOW)) },
-    to: { path: '^cli/', pathNot: '^cli/(servers/|(process|library)\\.ts$)' },
+    to: { path: '^cli/', pathNot: '^cli/(servers/|(process|library|command-line)\\.ts$)' },
   },
   {
     name: 'servers',

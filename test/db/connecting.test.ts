@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { startPostgres } from '../../cli/servers/postgres.ts';
 import { migrate } from '../../db/migrate.ts';
-import { docket, expectFailure } from '../support/cli.ts';
+import { docketHere, expectFailure } from '../support/cli.ts';
 import { claimOne, eventTypes, eventually } from '../support/client.ts';
 import { emptyDatabase, onDatabase, rowsOf } from '../support/database.ts';
 import { testDoctor } from '../support/doctor.ts';
@@ -46,7 +46,7 @@ test('S0.9 a dump of a database whose tables are in another schema than public h
   expect(await rowsOf(to, 'select count(*)::int as n from docket.item')).toEqual([{ n: 5 }]);
   // nothing is in the schema that comes first now
   await rowsOf(from, 'create schema other');
-  const none = await docket(['dump'], { DATABASE_URL: `${from}?options=-csearch_path%3Dother,docket` });
+  const none = await docketHere(['dump'], { DATABASE_URL: `${from}?options=-csearch_path%3Dother,docket` });
   expectFailure(none, /no table .*item/);
 }, 180_000);
 
@@ -137,6 +137,6 @@ test('a database that cannot hold all characters is refused in a sentence, and n
   const name = `latin1_${Date.now()}`;
   await rowsOf(server, `create database ${name} encoding 'LATIN1' locale 'C' template template0`);
   const url = new URL(`/${name}`, server).href;
-  expectFailure(await docket(['migrate'], { DATABASE_URL: url }), /encoding LATIN1.*Docket needs UTF8/);
+  expectFailure(await docketHere(['migrate'], { DATABASE_URL: url }), /encoding LATIN1.*Docket needs UTF8/);
   expect(await rowsOf(url, `select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
 }, 60_000);

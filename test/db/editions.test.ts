@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
 import { EDITION } from '../../db/edition.ts';
 import { migrate } from '../../db/migrate.ts';
-import { docket } from '../support/cli.ts';
+import { docketHere } from '../support/cli.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, sql, databaseUrl } = await startTestSystem({ LOG_LEVEL: 'silent' }, { role: 'api' });
 
-const migrateCommand = () => docket(['migrate'], { DATABASE_URL: databaseUrl });
+const migrateCommand = () => docketHere(['migrate'], { DATABASE_URL: databaseUrl });
 
 const ready = async () => {
   const { status, body } = await api.get('/readyz');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readConfig } from '../../runtime/config.ts';
 import { Secrets } from '../../runtime/secrets.ts';
 import { addCase, claimed, court, jurors, voted } from '../support/cases.ts';
-import { docket, expectFailure } from '../support/cli.ts';
+import { docketHere, expectFailure } from '../support/cli.ts';
 import { claimOne, eventually } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
 import { job } from '../support/jobs.ts';
@@ -122,12 +122,15 @@ test('S0.10 docket reseal seals all secrets with the new key, so that the old on
   await before.stop();
 
   const env = { DATABASE_URL: own.databaseUrl };
-  expectFailure(await docket(['reseal'], env), /DOCKET_SECRETS_KEY is not set/);
-  expectFailure(await docket(['reseal'], { ...env, DOCKET_SECRETS_KEY: fresh }), /put the keys .* behind the others/);
+  expectFailure(await docketHere(['reseal'], env), /DOCKET_SECRETS_KEY is not set/);
+  expectFailure(
+    await docketHere(['reseal'], { ...env, DOCKET_SECRETS_KEY: fresh }),
+    /put the keys .* behind the others/,
+  );
   const keys = { ...env, DOCKET_SECRETS_KEY: `${fresh},${old}` };
-  expect(await docket(['reseal'], keys)).toMatchObject({ code: 0 });
+  expect(await docketHere(['reseal'], keys)).toMatchObject({ code: 0 });
   // all is done already
-  expect((await docket(['reseal'], keys)).stdout).toMatch(/^0 callbacks are sealed anew/);
+  expect((await docketHere(['reseal'], keys)).stdout).toMatch(/^0 callbacks are sealed anew/);
   const secrets = new Secrets([Buffer.from(fresh, 'base64')]);
   expect((await testDoctor(own).findings({ secrets, deep: true })).secrets).toBeUndefined();
   const after = await startTestSystem({ DOCKET_SECRETS_KEY: fresh }, { stores: own });

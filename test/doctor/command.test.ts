@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { settingsFor } from '../support/child.ts';
-import { docket, expectFailure } from '../support/cli.ts';
+import { docketHere, expectFailure } from '../support/cli.ts';
 import { eventually, type Json } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 200_000 });
 const system = await startTestSystem({ LOG_LEVEL: 'silent' });
 const { api, sql, running } = system;
 const env = settingsFor(system);
-const doctor = (...args: string[]) => docket(['doctor', ...args], env);
+const doctor = (...args: string[]) => docketHere(['doctor', ...args], env);
 
 test('docket doctor: exit code 0 where nothing is broken, 1 where something is, and 0 again after --repair', async () => {
   await api.put('/v1/topics/jobs/schedules/daily', { everySeconds: 3_600, body: 1 });
@@ -51,10 +51,10 @@ test('docket doctor: exit code 0 where nothing is broken, 1 where something is, 
 
 test('what it cannot reach it names: the database, and Temporal as a finding beside all others', async () => {
   expectFailure(
-    await docket(['doctor'], { ...env, DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/docket' }),
+    await docketHere(['doctor'], { ...env, DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/docket' }),
     /^docket doctor: DATABASE_URL: cannot reach PostgreSQL at 127\.0\.0\.1:1/,
   );
-  const { code, stdout } = await docket(['doctor'], { ...env, TEMPORAL_NAMESPACE: 'no-such-namespace' });
+  const { code, stdout } = await docketHere(['doctor'], { ...env, TEMPORAL_NAMESPACE: 'no-such-namespace' });
   expect(code).toBe(1);
   expect(stdout).toMatch(
     /^found {2}temporal +broken, 1; expected: .*\n {9}Temporal: TEMPORAL_NAMESPACE: .* has no namespace no-such-namespace/m,

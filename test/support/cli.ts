@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, inject, vi } from 'vitest';
-import { runProgram } from '../../cli/program.ts';
+import { runProgram } from '../../cli/command-line.ts';
 import { atEndOfFile } from './endings.ts';
 
 export interface Ended {
@@ -52,7 +52,7 @@ class Exited extends Error {
   code = 0;
 }
 
-/** What `docket …` says before it begins, without a process of its own: mistakes, settings and help. */
+/** Runs `docket …` without a process of its own, one at a time. */
 export async function docketHere(args: string[], env: Record<string, string> = {}): Promise<Ended> {
   const said = { stdout: '', stderr: '' };
   const before = process.env;
@@ -63,6 +63,9 @@ export async function docketHere(args: string[], env: Record<string, string> = {
         return true;
       }),
     ),
+    vi.spyOn(console, 'log').mockImplementation((text) => {
+      said.stdout += `${text}\n`;
+    }),
     vi.spyOn(console, 'error').mockImplementation((text) => {
       said.stderr += `${text}\n`;
     }),
@@ -72,12 +75,13 @@ export async function docketHere(args: string[], env: Record<string, string> = {
   ];
   process.env = environment(env);
   try {
-    return { code: (await runProgram(args)) ?? 0, ...said };
+    return { code: (await runProgram(args)) ?? Number(process.exitCode ?? 0), ...said };
   } catch (error) {
     if (!(error instanceof Exited)) throw error;
     return { code: error.code, ...said };
   } finally {
     process.env = before;
+    process.exitCode = undefined;
     for (const spy of spies) spy.mockRestore();
   }
 }

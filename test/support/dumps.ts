@@ -1,18 +1,18 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sealed } from '../../db/moving/file.ts';
-import { docket, type Ended, folder, ROOT, run } from './cli.ts';
+import { docketHere, type Ended, folder, ROOT, run } from './cli.ts';
 
 /** `docket dump` into a file of this name; its path. */
 export async function dumped(url: string, name: string): Promise<string> {
   const file = join(folder, name);
   rmSync(file, { force: true });
-  const { code, stderr } = await docket(['dump', file], { DATABASE_URL: url });
+  const { code, stderr } = await docketHere(['dump', file], { DATABASE_URL: url });
   if (code !== 0) throw new Error(`docket dump: ${stderr}`);
   return file;
 }
 
-export const loaded = (url: string, file: string): Promise<Ended> => docket(['load', file], { DATABASE_URL: url });
+export const loaded = (url: string, file: string): Promise<Ended> => docketHere(['load', file], { DATABASE_URL: url });
 
 /** The same from standard input. */
 export const loadedByPipe = (url: string, file: string): Promise<Ended> =>
