@@ -146,7 +146,7 @@ test('S2.8 posterior: an option wins as soon as it is right with that probabilit
 const { api } = await startTestSystem({}, { role: 'api' });
 const { addCases, claim, oneCase, openCourt, stats, voted, votes } = api.cases;
 
-const ITEMS = byNight(1_000, 400);
+const ITEMS = byNight(1_000, 150);
 
 /** What each juror says of each item, in the order of the file. */
 const said = new Map<string, Map<string, string>>();
@@ -169,7 +169,7 @@ function winnerOf(options: string[]): string | undefined {
 
 test(`S2.2 real votes on ${ITEMS} items by all who cast them, side by side: all that can be decided is, by no vote too many`, async () => {
   const people = [...said.keys()];
-  expect([people.length, items.size]).toEqual([byNight(83, 78), ITEMS]);
+  expect(items.size).toBe(ITEMS);
   await openCourt('real', { options: ['0', '1'], votesToWin: 3, strategy: { pick: 'oldest' } }, people, []);
   // who said nothing of an item in the file is its party, so that everybody is handed his own, in his order
   const cases = [...items].map((item) => {

@@ -13,7 +13,7 @@ const { drop, flood, logOf, put, review, tell, workflow } = api.reviews;
 
 const IDLE_MS = 10_000;
 /** Callbacks that come around the end of their run. */
-const EDGES = byNight(48, 16);
+const EDGES = byNight(48, 8);
 const plain = { text: { status: 1 }, pictures: [], replies: [] };
 
 test.concurrent('S1.2 one workflow per review: it stays a while, ends, and the next callback starts it again', async () => {

@@ -118,7 +118,7 @@ test('S4.9 each filter of tickets, and all together, give what a filter over the
       expect(fitting({ [name]: value }).length, value).toBeGreaterThan(0);
       await check({ [name]: value });
     }
-  for (let n = 0; n < byNight(500, 120); n++) await check(someFilter(roll));
+  for (let n = 0; n < byNight(500, 60); n++) await check(someFilter(roll));
   expect([...met].sort()).toEqual(Object.keys(FITS).sort());
   for (const wrong of ['verdict=', 'verdict=a%00', 'overturned=1', 'automation=some', 'decidedAfter=today'])
     expect((await api.get(`/v1/tickets?${wrong}`)).status).toBe(422);

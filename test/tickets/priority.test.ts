@@ -193,11 +193,11 @@ test('S0.9 the details begin with the state, and signals and queries are describ
 
 // the last one, as the workflows of so many are started for a while
 test('S0.2 escalations that many tickets have reached act on all of them before the answer', async () => {
-  const sent = repeat(2_500, (n) => ({ id: `m-${n}`, createdAt: ago(100) }));
+  const sent = repeat(1_200, (n) => ({ id: `m-${n}`, createdAt: ago(100) }));
   await addMany('many', sent);
   await add('many', { id: 'm-urgent', priority: 49 });
   await configure('many', { ...steps, maxHeld: 1000 });
   const { tickets } = await claim('many', 'r', { count: 100 });
   expect(new Set(tickets.map((t: { priority: number }) => t.priority))).toEqual(new Set([50]));
-  expect((await ticket('m-2499')).priority).toBe(50);
+  expect((await ticket('m-1199')).priority).toBe(50);
 });
