@@ -14,22 +14,22 @@ export const Case = common.answer('Case', {
   state: CaseState,
   parties: z.array(z.object({ id: z.string(), person: z.string().optional() })),
   body: common.Json,
-  tally: z.record(z.string(), z.number().int()),
-  votesLeft: z.number().int().openapi({ description: 'The fewest further votes that could decide it' }),
-  winner: z.string().nullable(),
+  tally: z.record(z.string(), common.Whole),
+  votesLeft: common.Whole.describe('The fewest further votes that could decide it'),
+  winner: common.TextOrNull,
   ...common.counts('holds', 'wasted', 'version'),
   createdAt: z.string(),
   ...common.textsOrNull('deadlineAt', 'decidedAt', 'endedAt', 'endReason'),
-  of: common.orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
-  looks: z.array(Look).openapi({ description: 'Oldest first' }),
+  of: common.orNull(Of).describe('Of a second look: what it is about'),
+  looks: z.array(Look).describe('Oldest first'),
   standing: common
     .orNull(
       z.object({
-        ...{ winner: z.string().nullable(), by: z.string(), at: z.string(), case: z.string() },
+        ...{ winner: common.TextOrNull, by: z.string(), at: z.string(), case: z.string() },
         reason: z.string().optional(),
       }),
     )
-    .openapi({ description: 'The verdict that counts now, and the case in which it was found' }),
+    .describe('The verdict that counts now, and the case in which it was found'),
   erased: common.Erased,
 });
 
@@ -89,7 +89,7 @@ export const InvalidateCase = common.request('InvalidateCase', { reason: common.
 
 export const Vote = common.answer('Vote', {
   ...common.texts('juror', 'option'),
-  comment: z.string().nullable(),
+  comment: common.TextOrNull,
   at: z.string(),
   counted: z.boolean(),
 });

@@ -12,11 +12,14 @@ export const answer = <Shape extends z.ZodRawShape>(name: string, shape: Shape) 
 export const SMALL_BODY = 256 * 1024;
 
 /** In the view of an item. */
-export const Erased = z.boolean().optional().openapi({ description: 'Only true, where all of its content is gone' });
+export const Erased = z.boolean().optional().describe('Only true, where all of its content is gone');
 
 export const Token = z.string().min(1).max(200);
 
 export const TEN_YEARS = 315_360_000;
+
+export const Whole = z.number().int();
+export const whole = (min: number, max: number) => Whole.min(min).max(max);
 
 /** A duration in seconds, fractions allowed, up to ten years. */
 export const Seconds = z.number().min(0).max(TEN_YEARS);
@@ -24,7 +27,7 @@ export const PositiveSeconds = z.number().min(0.001).max(TEN_YEARS);
 /** How long a call may wait, in seconds: 0…60. */
 export const WaitSeconds = z.number().min(0).max(60).default(0);
 export const priorityRange = { min: -1000, max: 1000 };
-export const Priority = z.number().int().min(priorityRange.min).max(priorityRange.max);
+export const Priority = whole(priorityRange.min, priorityRange.max);
 /** A time to the second without its zone. Checks every digit, because whatever the document allows must be accepted. */
 const SECOND =
   '(19[7-9]\\d|[2-8]\\d{3})-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2\\d))' +
@@ -63,15 +66,16 @@ export const Timezone = z
   .refine((name) => spelledZone(name) !== undefined, { error: 'is not a time zone', abort: true })
   .overwrite((name) => spelledZone(name) ?? name);
 
-export const Whole = z.number().int();
 const fieldsOf =
   <Field extends z.ZodType>(field: Field) =>
   <N extends string>(...names: N[]) =>
     Object.fromEntries(names.map((name) => [name, field])) as Record<N, Field>;
+export const Texts = z.array(z.string());
+export const TextOrNull = z.string().nullable();
 /** Fields of an answer that count something, and those that are texts. */
 export const counts = fieldsOf(Whole);
 export const texts = fieldsOf(z.string());
-export const textsOrNull = fieldsOf(z.string().nullable());
+export const textsOrNull = fieldsOf(TextOrNull);
 
 export const Text = z.string().max(2000);
 export const Reason = z.string().min(1, 'must not be empty').max(2000);
@@ -106,8 +110,10 @@ export const PageByTime = Page.extend({
 export const pageByText = (pattern: RegExp, shown = pattern.source) =>
   Page.extend({ cursor: cursor(pattern).openapi({ pattern: shown }).optional() });
 
-export const pageOf = <T extends z.ZodType>(item: T) =>
-  z.object({ items: z.array(item), nextCursor: z.string().nullable() });
+export const pageOf = <T extends z.ZodType>(item: T) => z.object({ items: z.array(item), nextCursor: TextOrNull });
+
+/** A setting that may be left out, which is null. */
+export const nullByDefault = <T extends z.ZodType>(schema: T) => schema.nullable().default(null);
 
 /** A schema or null. Making a named schema nullable in place would change all its uses in the document. */
 export const orNull = <T extends z.ZodType>(schema: T) => z.union([schema, z.null()]);
@@ -175,7 +181,7 @@ export const Callback = z.union([
 /** A receiver over HTTP in an answer. */
 export const ShownSigned = answer('ShownCallback', {
   url: z.string(),
-  secret: z.string().openapi({ description: '`whsec_hidden` for those who may not set it' }),
+  secret: z.string().describe('`whsec_hidden` for those who may not set it'),
 });
 
 export const ShownCallback = z.union([ShownSigned, ShownWorkflow]);

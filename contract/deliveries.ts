@@ -1,22 +1,21 @@
 import { z } from '@hono/zod-openapi';
-import { answer, Page, texts } from './common.ts';
+import { answer, Page, TextOrNull, texts, Whole } from './common.ts';
 import { DELIVERED_KINDS } from './kinds.ts';
 import { TEXT_PATTERN } from './names.ts';
 
 export const Delivery = answer('Delivery', {
-  n: z.number().int(),
+  n: Whole,
   type: z.string(),
-  version: z.number().int(),
+  version: Whole,
   url: z.string(),
   state: z.enum(['pending', 'delivered', 'failed']),
-  attempts: z.number().int(),
-  status: z.number().int().nullable(),
-  error: z.string().nullable(),
+  attempts: Whole,
+  status: Whole.nullable(),
+  error: TextOrNull,
   ...texts('createdAt', 'updatedAt'),
-  nextAttemptAt: z.string().nullable().openapi({
-    description:
-      'Earliest time of the next attempt while pending; in the past: as soon as its host accepts calls. Otherwise null',
-  }),
+  nextAttemptAt: TextOrNull.describe(
+    'Earliest time of the next attempt while pending; in the past: as soon as its host accepts calls. Otherwise null',
+  ),
 });
 
 /** The kinds that `GET /v1/deliveries` accepts. */
@@ -25,9 +24,9 @@ const DeliveryKind = z.enum(DELIVERED_KINDS);
 export const ListedDelivery = answer('ListedDelivery', {
   ...Delivery.shape,
   kind: DeliveryKind,
-  itemId: z.string().openapi({ description: '`<task>/<occurrence>` for tasks; percent-encoded in a path' }),
-  queue: z.string().nullable().openapi({ description: 'Of its item; null for reviews' }),
-  url: z.string().openapi({ description: 'Without its query' }),
+  itemId: z.string().describe('`<task>/<occurrence>` for tasks; percent-encoded in a path'),
+  queue: TextOrNull.describe('Of its item; null for reviews'),
+  url: z.string().describe('Without its query'),
 });
 
 /** The name of any item or queue: jobs' ids and topics may contain any Unicode characters. */
@@ -41,7 +40,7 @@ export const DeliveryFilter = Page.extend({
   state: Delivery.shape.state.optional(),
   kind: DeliveryKind.optional(),
   queue: anyName(250).optional(),
-  host: anyName(300).optional().openapi({ description: "Of the URL, with its port unless that is the protocol's own" }),
+  host: anyName(300).optional().describe("Of the URL, with its port unless that is the protocol's own"),
 });
 
 export const DeliveryNumber = z.coerce.number().int().min(1).max(2_147_483_647);

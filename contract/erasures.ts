@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { answer, either, oneOf, Reason } from './common.ts';
+import { answer, either, oneOf, Reason, TextOrNull, Whole } from './common.ts';
 import { JobId } from './jobs.ts';
 import { KEPT_KINDS } from './kinds.ts';
 import { AnyName } from './names.ts';
@@ -10,7 +10,7 @@ const ErasedItem = z.strictObject({ kind: z.enum(KEPT_KINDS), id: JobId });
 export const NewErasure = z
   .strictObject({
     item: ErasedItem.optional(),
-    person: AnyName.optional().openapi({ description: 'A name: of a reviewer, juror or user, a party, or a key' }),
+    person: AnyName.optional().describe('A name: of a reviewer, juror or user, a party, or a key'),
     reason: Reason,
   })
   .refine(...either('item', 'person'))
@@ -21,14 +21,14 @@ const State = z.enum(['running', 'done']);
 export const ErasureAnswer = answer('ErasureAnswer', { id: z.string(), state: State });
 export const Erasure = answer('Erasure', {
   ...ErasureAnswer.shape,
-  items: z.number().int().openapi({ description: 'How many items it has changed' }),
-  events: z.number().int().openapi({ description: 'How many lines of their histories it has changed' }),
+  items: Whole.describe('How many items it has changed'),
+  events: Whole.describe('How many lines of their histories it has changed'),
   remains: z
     .array(
       z.object({
         what: z.string(),
-        until: z.string().nullable().openapi({ description: 'null: until somebody deletes it' }),
+        until: TextOrNull.describe('null: until somebody deletes it'),
       }),
     )
-    .openapi({ description: 'What is kept elsewhere' }),
+    .describe('What is kept elsewhere'),
 });

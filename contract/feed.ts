@@ -28,15 +28,14 @@ export const FeedQuery = z.object({
 });
 
 export const FeedEvent = answer('FeedEvent', {
-  seq: z.number().int().openapi({
-    description: "The feed's own position: 1, 2, 3, …, with gaps only where events were cleared with their items",
-  }),
-  id: z.string().openapi({
-    description: 'Stable, for upserts: kind, item and number of the event',
-  }),
+  seq: z
+    .number()
+    .int()
+    .describe("The feed's own position: 1, 2, 3, …, with gaps only where events were cleared with their items"),
+  id: z.string().describe('Stable, for upserts: kind, item and number of the event'),
   kind: z.enum([...KINDS, 'review']),
   ...texts('itemId', 'type', 'actor', 'at'),
   data: Json,
-  gold: z.literal(true).optional().openapi({ description: 'Of a copy of a gold ticket' }),
+  gold: z.literal(true).optional().describe('Of a copy of a gold ticket'),
 });
 export type FeedEvent = z.infer<typeof FeedEvent>;

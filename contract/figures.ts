@@ -1,5 +1,17 @@
 import { z } from '@hono/zod-openapi';
-import { answer, counts, Page, pageByText, pageOf, Time, texts, textsOrNull, Whole } from './common.ts';
+import {
+  answer,
+  counts,
+  Page,
+  pageByText,
+  pageOf,
+  TextOrNull,
+  Texts,
+  Time,
+  texts,
+  textsOrNull,
+  Whole,
+} from './common.ts';
 import { anyName } from './deliveries.ts';
 import { DELIVERED_KINDS, KINDS } from './kinds.ts';
 import { AnyName, CONTROL } from './names.ts';
@@ -11,15 +23,15 @@ export const FigureKind = z.enum(['ticket', 'job', 'case', 'task']);
 export type FigureKind = z.output<typeof FigureKind>;
 
 export const range = {
-  from: Time.optional().openapi({ description: 'Left out: a day before `to`' }),
-  to: Time.optional().openapi({ description: 'Left out: now' }),
+  from: Time.optional().describe('Left out: a day before `to`'),
+  to: Time.optional().describe('Left out: now'),
 };
 
 export const Range = z.object(range);
 
 export const FigureFilter = z.object({
   kind: FigureKind,
-  queue: AnyName.optional().openapi({ description: 'A queue, topic, court or `gid_…`; left out: all of the kind' }),
+  queue: AnyName.optional().describe('A queue, topic, court or `gid_…`; left out: all of the kind'),
   ...range,
   step: z.coerce
     .number()
@@ -27,16 +39,16 @@ export const FigureFilter = z.object({
     .min(60)
     .max(86_400)
     .optional()
-    .openapi({ description: `Seconds; at most ${MOST_POINTS} points. Left out: about 288 of them` }),
+    .describe(`Seconds; at most ${MOST_POINTS} points. Left out: about 288 of them`),
 });
 
 const line = z.array(Whole.nullable());
 
 export const Figures = answer('Figures', {
   kind: FigureKind,
-  queue: z.string().nullable(),
+  queue: TextOrNull,
   ...texts('from', 'to'),
-  stepSeconds: z.number().int(),
+  stepSeconds: Whole,
   series: z
     .object({
       ...{ delayed: line, waiting: line, held: line, buried: line },
@@ -45,26 +57,23 @@ export const Figures = answer('Figures', {
       ...{ added: line, handedOut: line, settled: line, invalidated: line, expired: line, dead: line },
       ...{ leaseExpiries: line, votes: line, wasted: line },
     })
-    .openapi({
-      description:
-        'One value for each step, in order: counts at its end, from `added` on counts of events in it. null: not known. ' +
+    .describe(
+      'One value for each step, in order: counts at its end, from `added` on counts of events in it. null: not known. ' +
         '`waiting` counts items that can be handed out (open cases, ready jobs); `added` includes transfers from other ' +
         'queues, less those to others; `handedOut` is of tickets and jobs, `votes` and `wasted` are of courts.',
-    }),
+    ),
 });
 
 /** Fields of every answer about a range of time. */
 export const covered = {
   ...texts('from', 'to'),
-  partial: z.boolean().openapi({ description: 'Incomplete: not all events of that time were read' }),
-  coveredFrom: z
-    .string()
-    .openapi({ description: '`from`, or where `partial` is because of the time: since when it counts' }),
+  partial: z.boolean().describe('Incomplete: not all events of that time were read'),
+  coveredFrom: z.string().describe('`from`, or where `partial` is because of the time: since when it counts'),
 };
 
 export const PeopleFilter = z.object({
   kind: z.enum(['ticket', 'case']).default('ticket'),
-  queue: AnyName.optional().openapi({ description: 'A queue or, required, a court' }),
+  queue: AnyName.optional().describe('A queue or, required, a court'),
   person: AnyName.optional(),
   ...range,
 });
@@ -80,13 +89,13 @@ const JurorFigures = answer('JurorFigures', {
   person: z.string(),
   ...counts('votes', 'wasted'),
   medianHandlingSeconds: z.number().nullable(),
-  judged: Whole.openapi({ description: 'Votes on cases that were decided' }),
-  agreed: Whole.openapi({ description: 'Of these, votes for the outcome' }),
+  judged: Whole.describe('Votes on cases that were decided'),
+  agreed: Whole.describe('Of these, votes for the outcome'),
   agreement: z.number().nullable(),
   gold: z
     .object(counts('judged', 'agreed'))
     .optional()
-    .openapi({ description: 'Not shown to reviewers, who are not to know which cases are gold' }),
+    .describe('Not shown to reviewers, who are not to know which cases are gold'),
 });
 
 export const People = z
@@ -116,27 +125,25 @@ const percentiles = z
   });
 
 const service = {
-  tickets: Whole.openapi({
-    description: 'Decided in that time, whoever or whatever decided them; gold does not count',
-  }),
-  kept: Whole.nullable().openapi({ description: 'Of these, decided within the target; null: the queue has none' }),
+  tickets: Whole.describe('Decided in that time, whoever or whatever decided them; gold does not count'),
+  kept: Whole.nullable().describe('Of these, decided within the target; null: the queue has none'),
   missed: Whole.nullable(),
   ...{ firstClaim: percentiles, lastClaim: percentiles, decided: percentiles },
 };
 
 export const Service = answer('Service', {
   ...{ from: z.string(), to: z.string() },
-  target: z.number().nullable().openapi({ description: "The queue's `serviceSeconds` as it is now" }),
+  target: z.number().nullable().describe("The queue's `serviceSeconds` as it is now"),
   ...service,
-  leaseSeconds: z.number().openapi({ description: 'How long a lease lasts now, where it is adaptive, too' }),
-  overdue: Whole.openapi({ description: 'Open tickets that are beyond the target now, counted up to 1,000' }),
-  byHour: z.array(z.object({ hour: z.string(), ...service }).openapi('ServiceHour')).openapi({
-    description: 'By the hour (UTC) of the decision, named by its beginning; hours without any are left out',
-  }),
+  leaseSeconds: z.number().describe('How long a lease lasts now, where it is adaptive, too'),
+  overdue: Whole.describe('Open tickets that are beyond the target now, counted up to 1,000'),
+  byHour: z
+    .array(z.object({ hour: z.string(), ...service }).openapi('ServiceHour'))
+    .describe('By the hour (UTC) of the decision, named by its beginning; hours without any are left out'),
 });
 
 export const OverviewFilter = Page.extend({
-  kind: FigureKind.optional().openapi({ description: 'One of the four only; required with `cursor`' }),
+  kind: FigureKind.optional().describe('One of the four only; required with `cursor`'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
@@ -146,7 +153,7 @@ export const OverviewEntry = answer('OverviewEntry', {
   createdAt: z.string(),
   ...counts('delayed', 'waiting', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead'),
   oldestWaitingSeconds: z.number().nullable(),
-  handedOutLastMinute: Whole.nullable().openapi({ description: 'Of tickets and jobs; null: not counted' }),
+  handedOutLastMinute: Whole.nullable().describe('Of tickets and jobs; null: not counted'),
   ...counts('settledLastMinute', 'leaseExpiries', 'failedDeliveries'),
 });
 
@@ -165,19 +172,17 @@ export const Attention = z
       z.object({ kind: FigureKind, name: z.string(), oldestWaitingSeconds: z.number(), targetSeconds: z.number() }),
     ),
     pausedWithWork: z.array(z.object({ kind: FigureKind, name: z.string(), waiting: Whole })),
-    overdue: Whole.openapi({
-      description: 'Open tickets beyond the target of their queue, counted up to 1,000 of each',
-    }),
+    overdue: Whole.describe('Open tickets beyond the target of their queue, counted up to 1,000 of each'),
     failedDeliveries: z.object({
       total: Whole,
       queues: z
         .array(
           z.object({
             kind: z.enum(DELIVERED_KINDS),
-            ...{ queue: z.string().nullable(), failed: Whole, newestAt: z.string() },
+            ...{ queue: TextOrNull, failed: Whole, newestAt: z.string() },
           }),
         )
-        .openapi({ description: 'Of the newest thousand of each kind' }),
+        .describe('Of the newest thousand of each kind'),
     }),
     oldestPendingDeliverySeconds: z.number(),
     parked: z.object({
@@ -189,16 +194,16 @@ export const Attention = z
         z.object({
           check: z.enum(WARNINGS),
           count: Whole,
-          examples: z.array(z.string()).openapi({ description: 'The first few, each with what is wrong' }),
+          examples: Texts.describe('The first few, each with what is wrong'),
           advice: z.string(),
         }),
       )
-      .openapi({ description: 'Findings of `docket doctor`, as they were at most a minute ago' }),
+      .describe('Findings of `docket doctor`, as they were at most a minute ago'),
     engines: z.object({
-      postgres: z.literal('ok').openapi({ description: 'Without it the answer is 503' }),
+      postgres: z.literal('ok').describe('Without it the answer is 503'),
       temporal: z.enum(['ok', 'unreachable']),
-      worker: z.enum(['ok', 'unreachable']).openapi({ description: 'Whether one publishes to Temporal' }),
-      unpublished: Whole.openapi({ description: 'Changes that workflows have not received; estimated from 10,000 on' }),
+      worker: z.enum(['ok', 'unreachable']).describe('Whether one publishes to Temporal'),
+      unpublished: Whole.describe('Changes that workflows have not received; estimated from 10,000 on'),
       unpublishedOldestSeconds: z.number(),
       nodes: Whole,
     }),
@@ -209,15 +214,15 @@ export const FindFilter = pageByText(
   /^(ticket|job|case|task)\/[^\p{Cc}\p{Cs}]{1,500}$/u,
   `^(ticket|job|case|task)/[^${CONTROL}]+$`,
 ).extend({
-  id: anyName(500).openapi({ description: 'An id, or a prefix of ids' }),
+  id: anyName(500).describe('An id, or a prefix of ids'),
   kind: FigureKind.optional(),
 });
 
 export const FoundItem = answer('FoundItem', {
   kind: FigureKind,
-  id: z.string().openapi({ description: '`<task>/<occurrence>` for occurrences of tasks' }),
-  queue: z.string().openapi({ description: 'Its queue, topic, court or executor' }),
-  state: z.string().openapi({ description: 'In the words of its kind' }),
+  id: z.string().describe('`<task>/<occurrence>` for occurrences of tasks'),
+  queue: z.string().describe('Its queue, topic, court or executor'),
+  state: z.string().describe('In the words of its kind'),
   createdAt: z.string(),
   ...textsOrNull('heldBy', 'endedAt', 'endedBy'),
 });
@@ -228,20 +233,20 @@ export const Quality = answer('Quality', {
     z.object({
       reviewer: z.string().optional(),
       model: z.string().optional(),
-      decided: Whole.openapi({ description: 'By a lease, looks included' }),
-      looked: Whole.openapi({ description: 'Of these, with a second look that upheld or overturned them' }),
+      decided: Whole.describe('By a lease, looks included'),
+      looked: Whole.describe('Of these, with a second look that upheld or overturned them'),
       upheld: Whole,
-      overturned: Whole.openapi({ description: 'By any of their looks' }),
+      overturned: Whole.describe('By any of their looks'),
       overturnRate: z
         .object({ value: z.number().nullable(), low: z.number(), high: z.number() })
-        .openapi({ description: 'Of those looked at, with its Wilson interval at 95 %' }),
-      gold: z.object(counts('judged', 'right', 'skipped')).openapi({ description: 'Tickets with known answers' }),
-      kappa: z.number().nullable().openapi({ description: "Cohen's κ with the looks' decisions; null: unknown" }),
-      n: Whole.openapi({ description: 'The pairs of decisions that κ is of' }),
-      secondsMedian: z.number().nullable().openapi({ description: 'From the lease to the decision' }),
+        .describe('Of those looked at, with its Wilson interval at 95 %'),
+      gold: z.object(counts('judged', 'right', 'skipped')).describe('Tickets with known answers'),
+      kappa: z.number().nullable().describe("Cohen's κ with the looks' decisions; null: unknown"),
+      n: Whole.describe('The pairs of decisions that κ is of'),
+      secondsMedian: z.number().nullable().describe('From the lease to the decision'),
     }),
   ),
   retiredGold: z
     .array(z.object({ id: z.string(), ...counts('judged', 'right', 'disputed') }))
-    .openapi({ description: 'Gold that most get wrong, or that is disputed; the former is handed out no more' }),
+    .describe('Gold that most get wrong, or that is disputed; the former is handed out no more'),
 });

@@ -1,22 +1,34 @@
 import { z } from '@hono/zod-openapi';
-import { answer, counts, Json, Priority, Reason, Requires, request, Whole } from './common.ts';
+import {
+  answer,
+  counts,
+  Json,
+  nullByDefault,
+  Priority,
+  Reason,
+  Requires,
+  request,
+  TextOrNull,
+  Texts,
+  Whole,
+} from './common.ts';
 import { AnyId, Id, Name, Subject } from './names.ts';
 
 /** Of a queue: how often its reviewers are handed a ticket whose answer is known. */
 export const GoldSettings = z.strictObject({
   share: z.number().min(0).max(1).default(0),
-  idPrefix: AnyId.max(100).nullable().default(null).openapi({
-    description: "What callers' own ids of tickets begin with; null: the server makes the ids",
-  }),
+  idPrefix: nullByDefault(AnyId.max(100)).describe(
+    "What callers' own ids of tickets begin with; null: the server makes the ids",
+  ),
 });
 export type GoldSettings = z.infer<typeof GoldSettings>;
 
 const GoldTicket = z.strictObject({
-  id: Id.openapi({ description: 'Its name in the list; those who are handed it see another id' }),
+  id: Id.describe('Its name in the list; those who are handed it see another id'),
   body: Json,
   answer: Json,
-  subject: Subject.nullable().default(null),
-  priority: Priority.optional().openapi({ description: 'Left out: that of the ticket before which it is handed out' }),
+  subject: nullByDefault(Subject),
+  priority: Priority.optional().describe('Left out: that of the ticket before which it is handed out'),
   requires: Requires.default([]),
 });
 
@@ -29,9 +41,9 @@ export const PutGoldTickets = request('PutGoldTickets', {
 export type PutGoldTickets = z.infer<typeof PutGoldTickets>;
 
 export const ListedGold = answer('ListedGold', {
-  ...{ id: z.string(), body: Json, answer: Json, subject: z.string().nullable() },
-  ...{ priority: Whole.nullable(), requires: z.array(z.string()) },
-  retired: z.boolean().openapi({ description: 'Most have got it wrong, so nobody is handed it any more' }),
+  ...{ id: z.string(), body: Json, answer: Json, subject: TextOrNull },
+  ...{ priority: Whole.nullable(), requires: Texts },
+  retired: z.boolean().describe('Most have got it wrong, so nobody is handed it any more'),
   ...counts('judged', 'right', 'skipped', 'disputed'),
 });
 

@@ -10,11 +10,11 @@ const NewJobId = chosenName(200);
 export const JobId = chosenName(221);
 
 /** beanstalkd's: 0 to 2³²−1, smaller first. */
-const JobPriority = z.number().int().min(0).max(4_294_967_295);
+const JobPriority = common.whole(0, 4_294_967_295);
 export const DEFAULT_PRIORITY = 1024;
 const Delay = z.number().min(0).max(common.TEN_YEARS);
 const Ttr = z.number().min(1).max(common.TEN_YEARS);
-const Count = z.number().int().min(1).max(100);
+const Count = common.whole(1, 100);
 
 /** Names one add: repeated with it, the add is the run that it began or met, whatever has become of that. */
 const JobKey = z.string().min(1).max(200);
@@ -53,7 +53,7 @@ export const JobFinish = z
   .strictObject({
     command: z.literal('finish'),
     ...FinishOne,
-    next: z.boolean().default(false).openapi({ description: 'Pop the next job by the same commit; it needs a token' }),
+    next: z.boolean().default(false).describe('Pop the next job by the same commit; it needs a token'),
     topic: Topics.optional().openapi({ ...ONE_OR_SEVERAL, description: "Of the next job; left out: the job's own" }),
     wait: common.WaitSeconds,
   })
@@ -83,7 +83,7 @@ export const BuryJob = common.request('BuryJob', { reason: common.Reason });
 export const JobKick = common.request('JobKick', {
   command: z.literal('kick'),
   topic: Topic,
-  count: z.number().int().min(1).max(1_000_000).default(1),
+  count: common.whole(1, 1_000_000).default(1),
 });
 export const JobKickOne = common.request('JobKickOne', { command: z.literal('kick'), id: JobId });
 export const JobPeek = z
@@ -110,7 +110,7 @@ export const JobCommand = z
   .openapi('JobCommand');
 
 export const JobAnswer = z
-  .looseObject({ success: z.boolean(), error: z.string().nullable(), id: z.string().nullable(), value: common.Json })
+  .looseObject({ success: z.boolean(), error: common.TextOrNull, id: common.TextOrNull, value: common.Json })
   .openapi('JobAnswer');
 
 export const JOB_STATES = ['delayed', 'ready', 'reserved', 'buried', 'finished', 'deleted'] as const;
@@ -124,8 +124,8 @@ export const Job = common.answer('Job', {
   body: common.Json,
   ...common.counts('priority', 'attempts'),
   availableAt: z.string(),
-  reservedUntil: z.string().nullable(),
-  lastReason: z.string().nullable().openapi({ description: 'Why it was last given back or buried' }),
+  reservedUntil: common.TextOrNull,
+  lastReason: common.TextOrNull.describe('Why it was last given back or buried'),
   createdAt: z.string(),
   erased: common.Erased,
 });
@@ -133,19 +133,21 @@ export const Job = common.answer('Job', {
 // not by `extend`: the document would combine two closed objects
 const Push = common.request('Push', {
   ...common.SignedCallback.shape,
-  concurrency: z.number().int().min(1).max(1000).default(10),
+  concurrency: common.whole(1, 1000).default(10),
 });
 export type PushTarget = z.infer<typeof Push>;
 export const TopicSettings = common.request('TopicSettings', {
-  maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
+  maxAttempts: common.nullByDefault(common.whole(1, 1_000_000)),
   paused: z.boolean().default(false),
   push: common.orNull(Push).default(null),
-  ids: z.enum(['reuse', 'once']).default('reuse').openapi({
-    description: 'once: an id whose job is over is refused; reuse: it begins its next run',
-  }),
-  workflow: z.enum(['always', 'when-needed']).default('always').openapi({
-    description: 'when-needed: only jobs that wait longer than a second, retry or call back have a workflow',
-  }),
+  ids: z
+    .enum(['reuse', 'once'])
+    .default('reuse')
+    .describe('once: an id whose job is over is refused; reuse: it begins its next run'),
+  workflow: z
+    .enum(['always', 'when-needed'])
+    .default('always')
+    .describe('when-needed: only jobs that wait longer than a second, retry or call back have a workflow'),
 });
 export type TopicSettings = z.infer<typeof TopicSettings>;
 export const JobParam = z.object({ id: JobId });
@@ -164,10 +166,7 @@ export const ScheduleSettings = z
         const message = cronFault(cron);
         if (message !== undefined) addIssue({ code: 'custom', message });
       })
-      .openapi({
-        description:
-          'Five fields as in cron, or @daily and its like; the day of month or the day of week is restricted',
-      })
+      .describe('Five fields as in cron, or @daily and its like; the day of month or the day of week is restricted')
       .optional(),
     timezone: common.Timezone.default('UTC'),
     body: common.Json,
@@ -181,17 +180,17 @@ export type ScheduleSettings = z.infer<typeof ScheduleSettings>;
 export const Schedule = common.answer('Schedule', {
   ...common.texts('topic', 'name'),
   everySeconds: z.number().nullable(),
-  cron: z.string().nullable(),
+  cron: common.TextOrNull,
   timezone: z.string(),
   body: common.Json,
   TTR: z.number(),
-  priority: z.number().int(),
-  nextAt: z.array(z.string()).nullable().openapi({
-    description:
-      'The next five firings; null for an expression that only Temporal reads, which earlier releases accepted',
-  }),
-  paused: z.boolean().nullable().openapi({
-    description: 'Whether an operator has paused it in Temporal; null while that cannot be asked',
-  }),
+  priority: common.Whole,
+  nextAt: common.Texts.nullable().describe(
+    'The next five firings; null for an expression that only Temporal reads, which earlier releases accepted',
+  ),
+  paused: z
+    .boolean()
+    .nullable()
+    .describe('Whether an operator has paused it in Temporal; null while that cannot be asked'),
   ...common.texts('createdAt', 'updatedAt'),
 });

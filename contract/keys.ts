@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { answer, Time, texts } from './common.ts';
+import { answer, nullByDefault, TextOrNull, Texts, Time, texts, Whole, whole } from './common.ts';
 import { ROLES } from './kinds.ts';
 import { AnyId, CONTROL, Name } from './names.ts';
 
@@ -18,18 +18,14 @@ export const needsSubject = (role: Role): boolean => role === 'reviewer' || role
 
 export const NewKey = z
   .strictObject({
-    name: AnyId.optional().openapi({ description: 'How events name it; left out: its subject, else its role' }),
+    name: AnyId.optional().describe('How events name it; left out: its subject, else its role'),
     role: Role,
-    subject: Name.optional().openapi({
-      description: 'The person that a reviewer key acts for, or the model of a model key',
-    }),
-    queues: z.array(QueuePattern).min(1).max(100).nullable().default(null).openapi({
-      description: 'Queues, topics, courts and groups where it may act and read; null: all',
-    }),
-    expiresAt: Time.nullable().default(null),
-    callsPerSecond: z.number().int().min(1).max(1_000_000).nullable().default(null).openapi({
-      description: 'Most calls a second to each process; null: unlimited',
-    }),
+    subject: Name.optional().describe('The person that a reviewer key acts for, or the model of a model key'),
+    queues: nullByDefault(z.array(QueuePattern).min(1).max(100)).describe(
+      'Queues, topics, courts and groups where it may act and read; null: all',
+    ),
+    expiresAt: nullByDefault(Time),
+    callsPerSecond: nullByDefault(whole(1, 1_000_000)).describe('Most calls a second to each process; null: unlimited'),
   })
   .refine(({ role, subject }) => subject !== undefined || !needsSubject(role), {
     message: 'is required of a reviewer or model key',
@@ -40,16 +36,16 @@ export const NewKey = z
 export const Key = answer('Key', {
   ...texts('id', 'name'),
   role: Role,
-  subject: z.string().nullable(),
-  queues: z.array(z.string()).nullable(),
-  expiresAt: z.string().nullable(),
-  callsPerSecond: z.number().int().nullable(),
-  issuer: z.string().nullable().openapi({ description: 'The provider at which this person signs in; null: a key' }),
+  subject: TextOrNull,
+  queues: Texts.nullable(),
+  expiresAt: TextOrNull,
+  callsPerSecond: Whole.nullable(),
+  issuer: TextOrNull.describe('The provider at which this person signs in; null: a key'),
   createdAt: z.string(),
-  revokedAt: z.string().nullable(),
+  revokedAt: TextOrNull,
 });
 
 export const MadeKey = answer('MadeKey', {
   ...Key.shape,
-  key: z.string().openapi({ description: 'Shown here and never again' }),
+  key: z.string().describe('Shown here and never again'),
 });

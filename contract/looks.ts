@@ -15,7 +15,7 @@ export const AskForLook = z
     cause: Cause,
     ...asking,
     priority: Priority.optional().describe("Left out: the ticket's"),
-    decision: z.unknown().optional().openapi({ description: 'Of an overturn, which is decided at once' }),
+    decision: z.unknown().optional().describe('Of an overturn, which is decided at once'),
   })
   .refine(({ cause, decision }) => (cause === 'overturn') === (decision !== undefined), {
     message: 'belongs to an overturn, which needs it',
@@ -38,7 +38,7 @@ export const Look = z
     id: z.string(),
     causes: z.array(Cause),
     state: z.string(),
-    outcome: z.enum(['upheld', 'overturned', 'none']).nullable().openapi({ description: 'null: it is open' }),
+    outcome: z.enum(['upheld', 'overturned', 'none']).nullable().describe('null: it is open'),
   })
   .openapi('Look', { description: 'A second look at a decision: a ticket of its own' });
 
@@ -53,21 +53,21 @@ const Share = z.number().min(0).max(1);
 
 /** Of a queue: which of its decisions are looked at again. */
 export const Second = z.strictObject({
-  share: Share.default(0).openapi({ description: 'Of the decisions by a lease' }),
+  share: Share.default(0).describe('Of the decisions by a lease'),
   adapt: orNull(
     z.strictObject({ min: Share, max: Share }).refine(({ min, max }) => min <= max, 'min must not be above max'),
   )
     .default(null)
-    .openapi({ description: 'Instead of `share`: the more of them were upheld, the fewer' }),
+    .describe('Instead of `share`: the more of them were upheld, the fewer'),
   of: z.enum(['people', 'models', 'all']).default('people'),
-  queue: Name.optional().openapi({ description: 'Where looks wait; left out: in the queue itself' }),
-  blind: z.boolean().default(true).openapi({ description: 'Whoever looks is not shown the first decision' }),
+  queue: Name.optional().describe('Where looks wait; left out: in the queue itself'),
+  blind: z.boolean().default(true).describe('Whoever looks is not shown the first decision'),
   compare: z
     .array(Pointer)
     .min(1)
     .max(50)
     .optional()
-    .openapi({ description: 'JSON pointers: what must be equal; left out: the whole decision' }),
+    .describe('JSON pointers: what must be equal; left out: the whole decision'),
   appealDays: z.number().positive().max(36_500).default(180),
 });
 export type Second = z.infer<typeof Second>;

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { TextOrNull, Texts, Whole } from './common.ts';
 
 /** Stable error codes and the status each one has; details in API.md's table of errors. */
 export const PROBLEMS = {
@@ -30,32 +31,30 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-const TextOrNull = z.string().nullable();
-
 /** Every error; below `errors` are the members that some codes have. */
 export const ProblemSchema = z
   .looseObject({
-    type: z.string().openapi({ description: 'Where the code is explained' }),
+    type: z.string().describe('Where the code is explained'),
     title: z.string(),
-    status: z.number().int(),
-    code: z.string().openapi({ description: 'Stable; the description of each answer names those it may have' }),
+    status: Whole,
+    code: z.string().describe('Stable; the description of each answer names those it may have'),
     detail: z.string(),
-    requestId: z.string().openapi({ description: 'As in the header `X-Request-Id` and in the log' }),
+    requestId: z.string().describe('As in the header `X-Request-Id` and in the log'),
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .openapi({ description: '`invalid_request`, `template_mismatch`: what is wrong where' }),
-    reason: TextOrNull.optional().openapi({
-      description: '`lease_lost`: expired, released, transferred, revoked or settled; `not_open`: why it ended',
-    }),
-    holder: TextOrNull.optional().openapi({ description: '`lease_lost`: who holds it now' }),
-    endedAt: TextOrNull.optional().openapi({ description: '`lease_lost`: when the lease ended' }),
-    state: z.string().optional().openapi({ description: '`not_open`: its final state' }),
-    by: TextOrNull.optional().openapi({ description: '`not_open`: who ended it' }),
-    at: TextOrNull.optional().openapi({ description: '`not_open`: when it ended' }),
-    cases: z.array(z.string()).optional().openapi({ description: '`in_use`: up to 1,000 open cases that need it' }),
-    version: z.number().int().optional().openapi({ description: '`changed`: its version now' }),
-    current: TextOrNull.optional().openapi({ description: '`stale_log_id`: the log id of the last dispatch' }),
-    retryAfter: z.number().optional().openapi({ description: '`rate_limited`: seconds, as in `Retry-After`' }),
+      .describe('`invalid_request`, `template_mismatch`: what is wrong where'),
+    reason: TextOrNull.optional().describe(
+      '`lease_lost`: expired, released, transferred, revoked or settled; `not_open`: why it ended',
+    ),
+    holder: TextOrNull.optional().describe('`lease_lost`: who holds it now'),
+    endedAt: TextOrNull.optional().describe('`lease_lost`: when the lease ended'),
+    state: z.string().optional().describe('`not_open`: its final state'),
+    by: TextOrNull.optional().describe('`not_open`: who ended it'),
+    at: TextOrNull.optional().describe('`not_open`: when it ended'),
+    cases: Texts.optional().describe('`in_use`: up to 1,000 open cases that need it'),
+    version: Whole.optional().describe('`changed`: its version now'),
+    current: TextOrNull.optional().describe('`stale_log_id`: the log id of the last dispatch'),
+    retryAfter: z.number().optional().describe('`rate_limited`: seconds, as in `Retry-After`'),
   })
   .openapi('Problem');

@@ -11,13 +11,12 @@ const Schema = z.record(z.string(), z.unknown());
 
 const Rule = z
   .strictObject({
-    name: AnyId.optional().openapi({ description: 'How events name it; left out: its number, from 0' }),
-    when: Schema.openapi({
-      description:
-        'JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"}',
-    }),
+    name: AnyId.optional().describe('How events name it; left out: its number, from 0'),
+    when: Schema.describe(
+      'JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"}',
+    ),
     priority: common.Priority.optional(),
-    add: z.number().int().min(-2000).max(2000).optional(),
+    add: common.whole(-2000, 2000).optional(),
     requires: common.Requires.optional(),
   })
   .refine((r) => r.priority === undefined || r.add === undefined, { message: 'excludes priority', path: ['add'] })
@@ -42,55 +41,58 @@ export const NO_GOLD = GoldSettings.parse({});
 
 /** What the desk alone reads. */
 const Desk = z.object({
-  highlight: z.array(z.string().min(1).max(100)).max(200).default([]).openapi({
-    description: 'Words that the desk marks in the content',
-  }),
+  highlight: z
+    .array(z.string().min(1).max(100))
+    .max(200)
+    .default([])
+    .describe('Words that the desk marks in the content'),
   guidelines: z
     .record(AnyName, z.string().min(1).max(20_000))
     .refine((all) => Object.keys(all).length <= 50, 'may have 50 texts at most')
     .default({})
-    .openapi({ description: "Texts in Markdown, by the names by which the form's `x-guideline` refers to them" }),
+    .describe("Texts in Markdown, by the names by which the form's `x-guideline` refers to them"),
 });
 export const NO_DESK = Desk.parse({});
 
 /** Settings of a ticket queue; PUT replaces all of them. */
 const QueueSettings = common.request('QueueSettings', {
   leaseSeconds: common.PositiveSeconds.default(300),
-  lease: z.enum(['fixed', 'adaptive']).default('fixed').openapi({
-    description:
+  lease: z
+    .enum(['fixed', 'adaptive'])
+    .default('fixed')
+    .describe(
       'adaptive: a lease lasts twice as long as 95 % of the latest decisions took, from a quarter to twice `leaseSeconds`',
-  }),
-  ageing: z.strictObject({ secondsPerLevel: common.PositiveSeconds }).nullable().default(null).openapi({
-    description: 'Seconds of waiting worth one priority level; null: strict priority',
-  }),
+    ),
+  ageing: common
+    .nullByDefault(z.strictObject({ secondsPerLevel: common.PositiveSeconds }))
+    .describe('Seconds of waiting worth one priority level; null: strict priority'),
   escalations: z.array(Escalation).max(50).default([]),
   reclaimedFirst: z.boolean().default(false),
-  maxHeld: z.number().int().min(1).max(1000).default(1),
-  maxAttempts: z.number().int().min(1).max(1_000_000).nullable().default(null),
-  deadlineSeconds: common.Seconds.nullable().default(null),
-  serviceSeconds: common.PositiveSeconds.nullable().default(null).openapi({
-    description: 'Target from the first availability to the decision; an open ticket beyond it has an event `overdue`',
-  }),
+  maxHeld: common.whole(1, 1000).default(1),
+  maxAttempts: common.nullByDefault(common.whole(1, 1_000_000)),
+  deadlineSeconds: common.nullByDefault(common.Seconds),
+  serviceSeconds: common
+    .nullByDefault(common.PositiveSeconds)
+    .describe('Target from the first availability to the decision; an open ticket beyond it has an event `overdue`'),
   callback: common.orNull(common.Callback).default(null),
-  form: Schema.nullable().default(null).openapi({ description: 'JSON Schema of the decision' }),
-  sync: z.enum(['subject']).nullable().default(null).openapi({
-    description: 'subject: a decision decides the other open tickets of its subject in the queue',
-  }),
+  form: common.nullByDefault(Schema).describe('JSON Schema of the decision'),
+  sync: common
+    .nullByDefault(z.enum(['subject']))
+    .describe('subject: a decision decides the other open tickets of its subject in the queue'),
   ...Desk.shape,
   second: Second.default(NO_LOOKS),
   gold: GoldSettings.default(NO_GOLD),
-  registered: z.boolean().default(false).openapi({
-    description: 'Only people of the register get tickets, by the skills that it says',
-  }),
-  categoryFrom: common.Pointer.max(500)
-    .nullable()
-    .default(null)
-    .openapi({ description: 'JSON pointer into the body, to the category of tickets without one of their own' }),
+  registered: z
+    .boolean()
+    .default(false)
+    .describe('Only people of the register get tickets, by the skills that it says'),
+  categoryFrom: common
+    .nullByDefault(common.Pointer.max(500))
+    .describe('JSON pointer into the body, to the category of tickets without one of their own'),
   assist: Assist.default(NO_MODELS),
-  rules: Rules.default([]).openapi({
-    description:
-      'In order: the first priority counts, all `add` are added, all `requires` apply; the result stays within −1000…1000',
-  }),
+  rules: Rules.default([]).describe(
+    'In order: the first priority counts, all `add` are added, all `requires` apply; the result stays within −1000…1000',
+  ),
 });
 export type QueueSettings = z.infer<typeof QueueSettings>;
 
@@ -105,30 +107,30 @@ export type TriedTicket = z.infer<typeof TriedTicket>;
 // not by `extend`, here and below: the document would combine several schemas, which generators of clients get wrong
 export const PutQueue = common.request('PutQueue', {
   ...QueueSettings.shape,
-  dryRun: z.boolean().default(false).openapi({ description: 'Changes nothing; lists the tickets that would move' }),
+  dryRun: z.boolean().default(false).describe('Changes nothing; lists the tickets that would move'),
   ticket: TriedTicket.optional().describe('With dryRun: one as it would be sent, to see what the rules make of it'),
 });
 
 export const QueueDryRun = common.answer('QueueDryRun', {
-  total: z.number().int(),
+  total: common.Whole,
   wouldMove: z
     .array(
       z.object({
         id: z.string(),
         ...common.counts('before', 'after'),
-        requires: z.object({ before: z.array(z.string()), after: z.array(z.string()) }).optional(),
+        requires: z.object({ before: common.Texts, after: common.Texts }).optional(),
       }),
     )
-    .openapi({ description: 'The first hundred tickets whose priority or required skills would change' }),
-  warnings: z.array(z.string()).openapi({ description: 'Rules over fields that tickets do not have' }),
+    .describe('The first hundred tickets whose priority or required skills would change'),
+  warnings: common.Texts.describe('Rules over fields that tickets do not have'),
   ticket: z
     .object({
-      priority: z.number().int(),
-      requires: z.array(z.string()),
-      rules: z.array(z.string().or(z.number().int())),
+      priority: common.Whole,
+      requires: common.Texts,
+      rules: z.array(z.string().or(common.Whole)),
     })
     .optional()
-    .openapi({ description: 'What becomes of the ticket that was sent, and by which rules, by name or number' }),
+    .describe('What becomes of the ticket that was sent, and by which rules, by name or number'),
 });
 
 export const Queue = common.answer('Queue', {
@@ -137,10 +139,9 @@ export const Queue = common.answer('Queue', {
   ...QueueSettings.shape,
   callback: common.orNull(common.ShownCallback),
   ...common.texts('createdAt', 'updatedAt'),
-  warnings: z.array(z.string()).optional().openapi({
-    description:
-      'Only in the answer to PUT, if there are any: rules over fields that tickets do not have, guidelines that the form names and the queue lacks',
-  }),
+  warnings: common.Texts.optional().describe(
+    'Only in the answer to PUT, if there are any: rules over fields that tickets do not have, guidelines that the form names and the queue lacks',
+  ),
 });
 
 export const QueueStats = common.answer('QueueStats', {
@@ -159,5 +160,5 @@ export const QueueFilter = common.Page.extend({
 
 export const ListedQueue = common.answer('ListedQueue', {
   ...Queue.shape,
-  stats: QueueStats.optional().openapi({ description: 'Where they were asked for' }),
+  stats: QueueStats.optional().describe('Where they were asked for'),
 });

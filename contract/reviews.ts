@@ -2,20 +2,19 @@ import { z } from '@hono/zod-openapi';
 import * as common from './common.ts';
 import { Id } from './names.ts';
 
-const Status = z.number().int().min(-2_147_483_648).max(2_147_483_647);
-const TimeOrNull = z.string().nullable();
+const Status = common.whole(-2_147_483_648, 2_147_483_647);
 
-const Applied = z.object({ status: z.number().int(), auditTime: TimeOrNull });
-const Part = z.object({ id: z.string(), position: z.number().int(), ...Applied.shape });
+const Applied = z.object({ status: common.Whole, auditTime: common.TextOrNull });
+const Part = z.object({ id: z.string(), position: common.Whole, ...Applied.shape });
 
 export const Review = common.answer('Review', {
   id: z.string(),
-  status: z.number().int().openapi({ description: "The review's overall status: its text's" }),
+  status: common.Whole.describe("The review's overall status: its text's"),
   text: Applied,
   pictures: z.array(Part),
   replies: z.array(Part),
   body: common.Json,
-  version: z.number().int(),
+  version: common.Whole,
   ...common.texts('createdAt', 'updatedAt'),
   erased: common.Erased,
 });
@@ -40,10 +39,8 @@ export type PutReview = z.infer<typeof PutReview>;
 
 const said = {
   status: Status,
-  auditTime: common.PreciseTime.optional().openapi({ description: "Left out: the database's clock at arrival" }),
-  callbackId: Id.optional().openapi({
-    description: 'A second callback with the same id on this review is a duplicate',
-  }),
+  auditTime: common.PreciseTime.optional().describe("Left out: the database's clock at arrival"),
+  callbackId: Id.optional().describe('A second callback with the same id on this review is a duplicate'),
 };
 
 const audit = { kind: z.enum(['text', 'picture', 'reply']), targetId: Id.optional(), ...said };
@@ -84,7 +81,7 @@ export const CallbackAnswer = common.answer('CallbackAnswer', {
   first: z
     .object({ outcome: z.enum(OUTCOMES) })
     .optional()
-    .openapi({ description: 'Of a duplicate' }),
+    .describe('Of a duplicate'),
 });
 
 export const CallbackResults = common.answer('CallbackResults', { results: z.array(CallbackAnswer) });
@@ -101,28 +98,28 @@ const LoggedRecord = common.answer('ReviewRecord', {
 export type ReviewRecord = z.infer<typeof LoggedRecord>;
 
 export const ReviewStatsFilter = z.object({
-  day: z.iso.date().optional().openapi({ description: 'In UTC; left out: today' }),
+  day: z.iso.date().optional().describe('In UTC; left out: today'),
 });
 export const ReviewStats = common.answer('ReviewStats', {
   day: z.string(),
   ...common.counts('applied', 'expired'),
-  repeated: z.number().int().openapi({ description: 'Callbacks whose callbackId had come before' }),
-  edited: z.number().int(),
+  repeated: common.Whole.describe('Callbacks whose callbackId had come before'),
+  edited: common.Whole,
 });
 
 export const ReviewLogLine = common.answer('ReviewLogLine', {
-  seq: z.number().int(),
-  callbackId: z.string().nullable(),
+  seq: common.Whole,
+  callbackId: common.TextOrNull,
   kind: z.enum(['text', 'picture', 'reply', 'edit']),
-  targetId: z.string().nullable(),
-  status: z.number().int().nullable(),
-  auditTime: TimeOrNull,
+  targetId: common.TextOrNull,
+  status: common.Whole.nullable(),
+  auditTime: common.TextOrNull,
   ...common.texts('receivedAt', 'appliedAt'),
   outcome: z.enum(['applied', 'expired', 'duplicate', 'edited']),
   reason: z.enum(['older', 'removed', 'repeated']).nullable(),
-  before: LoggedRecord.openapi({ description: 'All targets as they were before this line' }),
+  before: LoggedRecord.describe('All targets as they were before this line'),
   after: LoggedRecord,
-  version: z.number().int().nullable(),
+  version: common.Whole.nullable(),
 });
 
 export const ReviewStores = common.answer('ReviewStores', {

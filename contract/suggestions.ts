@@ -12,11 +12,11 @@ const Mode = z.enum(['off', 'shadow', 'suggest', 'auto']);
 
 /** Of a queue: the part that models have in it. */
 export const Assist = z.strictObject({
-  mode: Mode.default('off').openapi({
-    description: 'shadow: no reviewer sees suggestions; suggest: they are shown; auto: they decide',
-  }),
-  minConfidence: Part.default(1).openapi({ description: 'From which on a suggestion decides, in mode auto' }),
-  share: Part.default(0).openapi({ description: 'Of decisions in mode auto: how many get a second look' }),
+  mode: Mode.default('off').describe(
+    'shadow: no reviewer sees suggestions; suggest: they are shown; auto: they decide',
+  ),
+  minConfidence: Part.default(1).describe('From which on a suggestion decides, in mode auto'),
+  share: Part.default(0).describe('Of decisions in mode auto: how many get a second look'),
 });
 export type Assist = z.output<typeof Assist>;
 /** The setting of queues that say nothing of models. */
@@ -41,45 +41,41 @@ export type Suggestion = z.output<typeof Suggestion>;
 
 /** Fields of every ticket. */
 export const assisted = {
-  automation: Automation.openapi({
-    description: 'partial: whoever decided was shown a suggestion; full: a model decided',
-  }),
-  suggestion: orNull(Suggestion).openapi({
-    description: 'While it is open, in a queue in mode `suggest`, in claims, as `next` and by its id; else null',
-  }),
+  automation: Automation.describe('partial: whoever decided was shown a suggestion; full: a model decided'),
+  suggestion: orNull(Suggestion).describe(
+    'While it is open, in a queue in mode `suggest`, in claims, as `next` and by its id; else null',
+  ),
 };
 
 export const UnsuggestedFilter = z.object({
-  model: Name.optional().openapi({ description: "May be left out with a model's key" }),
+  model: Name.optional().describe("May be left out with a model's key"),
   waitSeconds: z.coerce.number().min(0).max(60).default(0),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
 
 export const SuggestionFilter = z.object(range);
 
-const Share = z.number().nullable().openapi({ description: 'null: of none' });
+const Share = z.number().nullable().describe('null: of none');
 
 const ModelFigures = answer('ModelFigures', {
   model: z.string(),
-  mode: Mode.openapi({ description: 'Of the queue when the suggestions came' }),
-  suggested: Whole.openapi({ description: 'Suggestions for tickets that are decided now' }),
-  shown: Whole.openapi({ description: 'Of these, shown to whoever decided' }),
-  automated: Whole.openapi({ description: 'Of these, the ones that decided' }),
-  saved: Share.openapi({ description: '`automated` as a share of all decided tickets' }),
-  judged: Whole.openapi({
-    description: 'Of these, what is right is known: a person decided, or took a second look at the decision',
-  }),
-  right: Whole.openapi({ description: 'Of those judged, the ones that agree with the decision that counts' }),
+  mode: Mode.describe('Of the queue when the suggestions came'),
+  suggested: Whole.describe('Suggestions for tickets that are decided now'),
+  shown: Whole.describe('Of these, shown to whoever decided'),
+  automated: Whole.describe('Of these, the ones that decided'),
+  saved: Share.describe('`automated` as a share of all decided tickets'),
+  judged: Whole.describe('Of these, what is right is known: a person decided, or took a second look at the decision'),
+  right: Whole.describe('Of those judged, the ones that agree with the decision that counts'),
   agreement: Share,
   agreements: z
     .array(z.object({ decision: Json, judged: Whole, right: Whole }))
-    .openapi({ description: 'By what was suggested; the 50 most frequent' }),
-  looked: Whole.openapi({ description: 'Of those that decided, looked at again with an outcome' }),
+    .describe('By what was suggested; the 50 most frequent'),
+  looked: Whole.describe('Of those that decided, looked at again with an outcome'),
   overturned: Whole,
   overturnedShare: Share,
   bins: z
     .array(z.object({ from: z.number(), to: z.number(), suggested: Whole, judged: Whole, right: Whole }))
-    .openapi({ description: 'Ten, by confidence: how sure the model was beside how often it was right' }),
+    .describe('Ten, by confidence: how sure the model was beside how often it was right'),
 });
 
 export const SuggestionFigures = z

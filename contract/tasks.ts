@@ -25,7 +25,7 @@ export const PatchTemplate = z.strictObject(templateFields).partial().openapi('P
 export const Template = common.answer('Template', {
   ...common.texts('id', 'name'),
   params: z.record(z.string(), z.object({ type: z.enum(PARAM_TYPES), required: z.boolean() })),
-  version: z.number().int().openapi({ description: 'Goes up with each change of the parameters' }),
+  version: common.Whole.describe('Goes up with each change of the parameters'),
   createdAt: z.string(),
 });
 
@@ -36,11 +36,11 @@ export const PutGroup = common.request('PutGroup', { members: Members.default([]
 export const ChangeMembers = common.request('ChangeMembers', { add: Members.default([]), remove: Members.default([]) });
 const summary = {
   id: z.string(),
-  size: z.number().int().openapi({ description: 'How many members it has' }),
+  size: common.Whole.describe('How many members it has'),
   ...common.texts('createdAt', 'updatedAt'),
 };
 export const GroupSummary = z.object(summary).openapi('GroupSummary');
-export const Group = common.answer('Group', { ...summary, members: z.array(z.string()) });
+export const Group = common.answer('Group', { ...summary, members: common.Texts });
 
 const Executor = AnyName.regex(/^[ug]id_./, 'must be uid_ and a user, or gid_ and a group').openapi({
   pattern: '^[ug]id_',
@@ -56,21 +56,19 @@ const Params = z.record(ParamName, common.Json);
 const fields = {
   executor: Executor,
   startTime: common.Time,
-  everyMinutes: z.number().int().min(1).max(YEAR_MINUTES).nullable(),
+  everyMinutes: common.whole(1, YEAR_MINUTES).nullable(),
   dailyTime: DailyTime.nullable(),
-  everyDays: z.number().int().min(1).max(3660),
+  everyDays: common.whole(1, 3660),
   timezone: common.Timezone,
   templateId: AnyName,
   params: Params,
-  dispatchTimes: z.number().int().min(1).max(1_000_000),
+  dispatchTimes: common.whole(1, 1_000_000),
   dispatch: z.enum(DISPATCHES),
   catchUp: z.enum(CATCH_UPS),
-  lookbackSeconds: common.Seconds.openapi({
-    description: 'How far back it is handed to users who have completed nothing',
-  }),
-  maxLookbackSeconds: common.Seconds.nullable().openapi({
-    description: 'How far back it is handed to anyone; older occurrences are `missed`. null: for ever',
-  }),
+  lookbackSeconds: common.Seconds.describe('How far back it is handed to users who have completed nothing'),
+  maxLookbackSeconds: common.Seconds.nullable().describe(
+    'How far back it is handed to anyone; older occurrences are `missed`. null: for ever',
+  ),
   answerSeconds: common.PositiveSeconds.nullable(),
   endTime: common.Time.nullable(),
   callback: common.orNull(common.Callback),
@@ -117,10 +115,10 @@ const Occurrence = common.answer('Occurrence', {
   occurrence: z.string(),
   state: z
     .enum([...OCCURRENCE_STATES, 'planned', 'returned'])
-    .openapi({ description: '`returned`: given back, and nobody else can take it' }),
-  stock: z.number().int(),
-  dispatched: z.number().int().openapi({ description: 'With clients now' }),
-  completed: z.number().int(),
+    .describe('`returned`: given back, and nobody else can take it'),
+  stock: common.Whole,
+  dispatched: common.Whole.describe('With clients now'),
+  completed: common.Whole,
 });
 
 export const Task = common.answer('Task', {
@@ -128,7 +126,7 @@ export const Task = common.answer('Task', {
   type: z.enum(TYPES),
   ...fields,
   callback: z.union([z.object({ url: z.string() }), common.ShownWorkflow, z.null()]),
-  templateVersion: z.number().int().openapi({ description: 'That of the template when it was made, or named last' }),
+  templateVersion: common.Whole.describe('That of the template when it was made, or named last'),
   state: z.enum(['active', 'deleted']),
   ...common.texts('createdAt', 'updatedAt'),
   erased: common.Erased,
@@ -136,16 +134,16 @@ export const Task = common.answer('Task', {
   warnings: z
     .array(z.object({ path: z.string(), message: z.string() }))
     .optional()
-    .openapi({ description: 'In answers of POST and PATCH: fields that were accepted, but cannot take effect yet' }),
-  moreFrom: z.string().nullable().optional().openapi({
-    description: 'Of expanded occurrences: the time from which there are more than are shown; null: no more',
-  }),
+    .describe('In answers of POST and PATCH: fields that were accepted, but cannot take effect yet'),
+  moreFrom: common.TextOrNull.optional().describe(
+    'Of expanded occurrences: the time from which there are more than are shown; null: no more',
+  ),
 });
 export type Task = z.infer<typeof Task>;
 
 export const TaskFilter = common.PageByTime.extend({
   executor: Executor.optional(),
-  include: z.enum(['own']).optional().openapi({ description: "`own`: without the tasks of a user's groups" }),
+  include: z.enum(['own']).optional().describe("`own`: without the tasks of a user's groups"),
   from: common.Time.optional(),
   to: common.Time.optional(),
   state: z.enum(['active', 'deleted']).default('active'),
@@ -163,9 +161,9 @@ const Pull = { exclude: z.array(Excluded).max(1000).default([]), waitSeconds: co
 export const NextTask = z.strictObject(Pull).openapi('NextTask');
 const TaskReasons = common.answer('TaskReasons', {
   ...common.counts('excluded', 'done', 'taken'),
-  passed: z.number().int().openapi({ description: 'Began before the occurrence that the user completed last' }),
-  tooOld: z.number().int().openapi({ description: 'Older than the look-back for this user, or missed by all' }),
-  notYet: z.number().int(),
+  passed: common.Whole.describe('Began before the occurrence that the user completed last'),
+  tooOld: common.Whole.describe('Older than the look-back for this user, or missed by all'),
+  notYet: common.Whole,
 });
 export const NextTaskAnswer = common.answer('NextTaskAnswer', {
   task: z
@@ -174,9 +172,9 @@ export const NextTaskAnswer = common.answer('NextTaskAnswer', {
       params: z.record(z.string(), common.Json),
     })
     .nullable(),
-  logId: z.string().nullable(),
+  logId: common.TextOrNull,
   redo: z.boolean(),
-  nextAt: z.string().nullable(),
+  nextAt: common.TextOrNull,
   reasons: common.orNull(TaskReasons),
 });
 export const ExplainTask = common.request('ExplainTask', { task: AnyId.optional() });
@@ -184,7 +182,7 @@ export const ExplainTaskAnswer = z.union([z.object({ reasons: TaskReasons }), Of
 export const CompleteTask = common.request('CompleteTask', {
   logId: z.string().min(1).max(200),
   result: common.Json.optional(),
-  next: z.boolean().default(false).openapi({ description: 'Give me the next one, as the call `next` does' }),
+  next: z.boolean().default(false).describe('Give me the next one, as the call `next` does'),
   ...Pull,
 });
 export const CompleteTaskAnswer = common.answer('CompleteTaskAnswer', {
@@ -193,12 +191,7 @@ export const CompleteTaskAnswer = common.answer('CompleteTaskAnswer', {
 });
 
 export const ReleaseTask = common.request('ReleaseTask', {
-  logId: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .openapi({ description: "Supervisors and administrators: omitted, the user's last" }),
+  logId: z.string().min(1).max(200).optional().describe("Supervisors and administrators: omitted, the user's last"),
   reason: common.Reason.optional(),
 });
 export const ReleaseTaskAnswer = common.answer('ReleaseTaskAnswer', { logId: z.string(), releasedAt: z.string() });

@@ -18,33 +18,33 @@ const Past = common.Time.refine((time) => Date.parse(time) <= Date.now() + 60_00
 
 const Lease = common.answer('Lease', {
   ...common.texts('reviewer', 'grantedAt', 'expiresAt'),
-  token: z.string().nullable().openapi({ description: 'Only for its holder, in the answer to a claim; else null' }),
-  draft: common.Json.optional().openapi({ description: 'What its holder has filled in, with the token' }),
+  token: common.TextOrNull.describe('Only for its holder, in the answer to a claim; else null'),
+  draft: common.Json.optional().describe('What its holder has filled in, with the token'),
 });
 
 export const Ticket = common.answer('Ticket', {
   ...common.texts('id', 'queue'),
   state: TicketState,
-  priority: z.number().int(),
+  priority: common.Whole,
   body: common.Json,
-  subject: z.string().nullable(),
-  requires: z.array(z.string()),
-  exclude: z.array(z.string()),
-  category: z.string().nullable().openapi({ description: 'Its own, or from the body' }),
-  for: z.string().nullable().openapi({ description: 'Who alone gets it, until `forUntil`' }),
-  forUntil: z.string().nullable().openapi({ description: 'null: for ever' }),
-  attempts: z.number().int().openapi({ description: 'Leases granted' }),
-  version: z.number().int(),
+  subject: common.TextOrNull,
+  requires: common.Texts,
+  exclude: common.Texts,
+  category: common.TextOrNull.describe('Its own, or from the body'),
+  for: common.TextOrNull.describe('Who alone gets it, until `forUntil`'),
+  forUntil: common.TextOrNull.describe('null: for ever'),
+  attempts: common.Whole.describe('Leases granted'),
+  version: common.Whole,
   ...common.texts('createdAt', 'availableAt'),
-  deadlineAt: z.string().nullable(),
+  deadlineAt: common.TextOrNull,
   lease: common.orNull(Lease),
-  syncedWith: z.string().nullable().openapi({ description: 'The ticket whose decision decided it, too' }),
+  syncedWith: common.TextOrNull.describe('The ticket whose decision decided it, too'),
   decision: common.Json,
   ...common.textsOrNull('decidedBy', 'decidedAt'),
-  reason: z.string().nullable().openapi({ description: 'Why it was decided from outside; else null' }),
+  reason: common.TextOrNull.describe('Why it was decided from outside; else null'),
   invalidation: z.object({ reason: z.string(), by: z.string(), at: z.string() }).nullable(),
-  of: common.orNull(Of).openapi({ description: 'Of a second look: what it is about' }),
-  looks: z.array(Look).openapi({ description: 'Oldest first' }),
+  of: common.orNull(Of).describe('Of a second look: what it is about'),
+  looks: z.array(Look).describe('Oldest first'),
   standing: common.orNull(Standing),
   ...assisted,
   erased: common.Erased,
@@ -84,8 +84,8 @@ export const NewTickets = common.request('TicketBatch', { tickets: z.array(NewTi
 export const BatchResults = common.answer('BatchResults', {
   results: z.array(
     z.object({
-      id: z.string().nullable(),
-      httpStatus: z.number().int(),
+      id: common.TextOrNull,
+      httpStatus: common.Whole,
       code: z.string().optional(),
       detail: z.string().optional(),
     }),
@@ -95,12 +95,12 @@ export const BatchResults = common.answer('BatchResults', {
 export const Claim = common.request('Claim', {
   reviewer: Name.optional().describe("May be left out with a reviewer's key"),
   skills: common.Skills.default([]),
-  count: z.number().int().min(1).max(100).default(1),
+  count: common.whole(1, 100).default(1),
   waitSeconds: common.WaitSeconds,
 });
 const Queues = z.array(AnyName).max(20);
 export const ClaimFrom = common.request('ClaimFrom', {
-  queues: Queues.min(1).openapi({ description: 'In order of preference' }),
+  queues: Queues.min(1).describe('In order of preference'),
   ...Claim.shape,
 });
 
@@ -112,7 +112,7 @@ const Reasons = common.answer('Reasons', {
 // not by `extend`: the document would combine two schemas
 const HandedTicket = common.answer('HandedTicket', {
   ...Ticket.shape,
-  resumed: z.boolean().openapi({ description: 'Handed out before, not new' }),
+  resumed: z.boolean().describe('Handed out before, not new'),
 });
 
 export const ClaimAnswer = common.answer('ClaimAnswer', {
@@ -137,15 +137,13 @@ export const Decide = common.request('Decide', {
 export const DecideAnswer = common.answer('DecideAnswer', {
   ticket: Ticket,
   next: common.orNull(HandedTicket),
-  synced: common.Whole.openapi({ description: 'How many others of its subject were decided with it' }),
+  synced: common.Whole.describe('How many others of its subject were decided with it'),
 });
 
 export const TicketContext = z
   .object({
     ...common.counts('open', 'decided'),
-    last: z
-      .array(z.object({ decision: common.Json, at: z.string() }))
-      .openapi({ description: 'The five latest decisions' }),
+    last: z.array(z.object({ decision: common.Json, at: z.string() })).describe('The five latest decisions'),
   })
   .openapi('TicketContext', { description: 'Of the thousand latest other tickets of the subject' });
 
@@ -174,7 +172,7 @@ export const ResolveMany = z
       .max(1000)
       .optional(),
     filter: SubjectFilter.optional(),
-    decision: z.unknown().optional().openapi({ description: 'With `filter`: of all' }),
+    decision: z.unknown().optional().describe('With `filter`: of all'),
     reason: common.Reason,
     dryRun: DryRun,
   })
@@ -196,7 +194,7 @@ const BulkFilter = z.strictObject({
   state: OpenState.optional(),
   subject: Subject.optional(),
   createdBefore: common.Time.optional(),
-  priorityBelow: z.number().int().min(-1000).max(1001).optional(),
+  priorityBelow: common.whole(-1000, 1001).optional(),
 });
 export const InvalidateMany = z
   .strictObject({
@@ -230,31 +228,28 @@ export const Explain = common.request('Explain', {
 });
 export const Offer = common.answer('Offer', {
   offered: z.boolean(),
-  why: z.array(z.string()).openapi({ description: 'Everything that keeps it from them' }),
-  ahead: z.number().int().openapi({ description: 'How many go to them before it, up to 1,000' }),
+  why: common.Texts.describe('Everything that keeps it from them'),
+  ahead: common.Whole.describe('How many go to them before it, up to 1,000'),
 });
 export const ExplainAnswer = z.union([z.object({ reasons: Reasons }), Offer]).openapi('ExplainAnswer');
 
 export const AddNote = common.request('AddNote', { text: common.Reason, reviewer: Name.optional() });
 export const Note = z
-  .object({ seq: z.number().int(), by: z.string(), at: z.string(), text: z.string() })
+  .object({ seq: common.Whole, by: z.string(), at: z.string(), text: z.string() })
   .openapi('Note', { description: 'A text that a person leaves on a ticket for those who see it next' });
 
 export const TicketEvent = common.answer('TicketEvent', {
-  seq: z.number().int(),
+  seq: common.Whole,
   ...common.texts('type', 'actor', 'at'),
   data: common.Json,
 });
 
 export const TicketWorkflow = common.answer('TicketWorkflow', {
   workflowId: z.string(),
-  runId: z.string().nullable(),
+  runId: common.TextOrNull,
   status: z.string(),
-  snapshot: z
-    .object({ version: z.number().int(), state: z.string(), wakeAt: z.string().nullable() })
-    .loose()
-    .nullable(),
-  uiUrl: z.string().nullable(),
+  snapshot: z.object({ version: common.Whole, state: z.string(), wakeAt: common.TextOrNull }).loose().nullable(),
+  uiUrl: common.TextOrNull,
 });
 
 export const PutDraft = common.request('PutDraft', { token: common.Token, draft: common.Json });

@@ -14,9 +14,9 @@ const DONE: Record<string, string> = {
 };
 
 const KEY = z.object({
-  'Idempotency-Key': IdempotencyKey.optional().openapi({
-    description: 'Where the body has no `id`: the same key within 24 hours names the same item',
-  }),
+  'Idempotency-Key': IdempotencyKey.optional().describe(
+    'Where the body has no `id`: the same key within 24 hours names the same item',
+  ),
 });
 
 /** How the document describes an endpoint, without examples. */

@@ -26,7 +26,7 @@ export const streamEndpoint = endpoint('openStream', 'GET /v1/stream', {
     juror: AnyName.optional(),
     queue: AnyName.optional(),
     ticket: z.string().max(200).optional(),
-    lastEventId: EventId.optional().openapi({ description: 'Instead of the header Last-Event-ID' }),
+    lastEventId: EventId.optional().describe('Instead of the header Last-Event-ID'),
   }),
   answers: { 200: z.string() },
   media: 'text/event-stream',
