@@ -1,31 +1,19 @@
+import type { z } from '@hono/zod-openapi';
+import type * as common from './common.ts';
+import type { Look } from './looks.ts';
 import type { CoreState, Driven, Kind } from './snapshot.ts';
+import type { ReviewTarget } from './tickets.ts';
 
 // Types only: items as the database returns them.
 
 /** A receiver over HTTP, to which messages are signed. */
-export interface SignedCallback {
-  url: string;
-  secret: string;
-}
+export type SignedCallback = z.infer<typeof common.SignedCallback>;
 
 /** A workflow has no secret; its URL is Docket's own (contract/common.ts). */
 export type Callback = SignedCallback | { url: string; secret?: undefined };
 
-/** A callback without a URL: the decision is applied to a review as an audit's callback. */
-export interface ReviewTarget {
-  review: string;
-  kind: 'text' | 'picture' | 'reply';
-  targetId?: string;
-}
-
-/** A second look, as the ticket that it is about keeps it. */
-interface LookEntry {
-  id: string;
-  causes: ('appeal' | 'check' | 'overturn')[];
-  /** While it is open, that of its opening. */
-  state: string;
-  outcome: 'upheld' | 'overturned' | 'none' | null;
-}
+/** A second look, as the ticket that it is about keeps it. While it is open, its state is that of its opening. */
+type LookEntry = z.infer<typeof Look>;
 
 /** Of a look: what it is about. Of what was looked at: its looks, and what they came to. Of a copy of gold: which. */
 export interface LookColumn {

@@ -50,11 +50,12 @@ export const Ticket = common.answer('Ticket', {
   erased: common.Erased,
 });
 
-/** The decision, which must hold an integer `status`, goes into a review as an audit's callback. */
+/** A callback without a URL: the decision, which must hold an integer `status`, goes into a review as an audit's callback. */
 const ReviewTarget = z
   .strictObject({ review: Id, kind: z.enum(['text', 'picture', 'reply']), targetId: Id.optional() })
   .refine((t) => t.kind === 'text' || t.targetId !== undefined, { message: 'is required', path: ['targetId'] })
   .openapi('ReviewTarget', common.targeted);
+export type ReviewTarget = z.infer<typeof ReviewTarget>;
 
 export const NewTicket = z
   .strictObject({

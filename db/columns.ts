@@ -1,6 +1,6 @@
 import type { FeedEvent } from '../contract/feed.ts';
 import type { GoldSettings } from '../contract/gold.ts';
-import type { Callback, Change, Item, LookColumn, Popped, ReviewTarget, ShownTicket } from '../contract/items.ts';
+import type { Callback, Change, Item, LookColumn, Popped, ShownTicket } from '../contract/items.ts';
 import type { PushTarget } from '../contract/jobs.ts';
 import type { Role } from '../contract/keys.ts';
 import type { DELIVERED_KINDS, KEPT_KINDS } from '../contract/kinds.ts';
@@ -10,6 +10,7 @@ import type { ReviewRecord } from '../contract/reviews.ts';
 import type { CoreState, Driven, Kind } from '../contract/snapshot.ts';
 import type { Assist } from '../contract/suggestions.ts';
 import type { NewTask, TemplateParams } from '../contract/tasks.ts';
+import type { ReviewTarget } from '../contract/tickets.ts';
 import type { Claimed, Rejection } from '../domain/cases.ts';
 import type { Ballot } from '../domain/deciding.ts';
 import type { Pair } from '../domain/quality.ts';

@@ -1,4 +1,5 @@
-import type { Item, ReviewTarget } from '../../contract/items.ts';
+import type { Item } from '../../contract/items.ts';
+import type { ReviewTarget } from '../../contract/tickets.ts';
 import { statusOf } from '../../domain/reviews.ts';
 import * as deliveries from '../deliveries/deliveries.ts';
 import type { Context } from '../shared/service.ts';
