@@ -19,8 +19,8 @@ export function deliveryActivities(ctx: Context) {
       const delivery = await deliveries.get(ctx, kind, id, n);
       if (delivery?.state !== 'pending') return;
       const message = await outcomes.messageFor(ctx, delivery);
-      if (message) await send(delivery, message, take);
-      else await deliveries.drop(ctx, delivery);
+      if (typeof message === 'string') await deliveries.drop(ctx, delivery, message);
+      else await send(delivery, message, take);
     });
   /** Records that the attempts are over. */
   async function giveUpDelivery(kind: Driven, id: string, n = 1): Promise<void> {
@@ -38,9 +38,10 @@ export function deliveryActivities(ctx: Context) {
         if (!item?.delivery_pending) return;
         const isHung = 'tally' in item && item.state === 'expired';
         // a delivery exists from the first attempt on: the case was escalated then
-        if (isHung && !(await deliveries.get(ctx, kind, id, 1))) await escalateHung(ctx, item);
+        const isFirst = isHung && !(await deliveries.get(ctx, kind, id, 1));
+        const hasFallback = isFirst && (await escalateHung(ctx, item));
         const callback = await outcomes.callbackOf(ctx, item);
-        if (!callback) return withoutReceiver(ctx, kind, id, isHung);
+        if (!callback) return withoutReceiver(ctx, kind, id, hasFallback);
         if ('review' in callback) return forwardToReview(ctx, item, callback);
         const message = await outcomes.messageOf(ctx, item, callback, 1);
         const { type, version } = message;
@@ -60,10 +61,10 @@ export function deliveryActivities(ctx: Context) {
   };
 }
 
-/** The callback was removed meanwhile; a hung case may never have had one, and has been escalated by its court. */
-async function withoutReceiver(ctx: Context, kind: Kind, id: string, isHung: boolean): Promise<void> {
-  const reason = 'the queue has no callback any more';
+/** The callback was removed meanwhile, or a hung case never had one: its court's fallback has it then. */
+async function withoutReceiver(ctx: Context, kind: Kind, id: string, hasFallback: boolean): Promise<void> {
+  const reason = outcomes.NO_CALLBACK;
   if (await deliveries.giveUp(ctx, kind, id, 1, reason)) return;
-  if (isHung) await deliveries.conclude(ctx.db, kind, id, 'delivered', { to: 'fallback' });
+  if (hasFallback) await deliveries.conclude(ctx.db, kind, id, 'delivered', { to: 'fallback' });
   else await deliveries.conclude(ctx.db, kind, id, 'delivery_failed', { reason });
 }

@@ -219,21 +219,23 @@ const actor = 'system';
 /**
  * Brings a hung case to the court of appeal or the queue of tickets that its court names (S2.7); once, because the id
  * of the new case or ticket is derived from the case's.
+ * @returns whether its court names one
  */
-export async function escalateHung(ctx: Context, item: CaseItem): Promise<void> {
+export async function escalateHung(ctx: Context, item: CaseItem): Promise<boolean> {
   const { db } = ctx;
   const [court] = await db.run('get_court', { name: item.queue, deleted: true });
   const fallback = court?.fallback;
-  if (!fallback || 'extendSeconds' in fallback) return;
+  if (!fallback || 'extendSeconds' in fallback) return false;
   const id = followUpId(item);
   const note = (type: string, data: object) => db.move('note_item', { kind: 'case', id: item.id, type, actor, data });
   if ('queue' in fallback) {
     if (await ask(ctx, item, fallback.queue, id)) await note('escalated', { ...fallback, id });
-    return;
+    return true;
   }
   const [appeals] = await db.run('get_court', { name: fallback.court, deleted: false });
   if (!appeals) await note('refused', { attempt: 'escalate', reason: 'not_found', ...fallback });
   else if ((await appeal(ctx, item, appeals, id)).length > 0) await note('escalated', { ...fallback, id });
+  return true;
 }
 
 /** `case~court`, or a hash of it where that is too long for an id: cut off, it could be the case's own id. */

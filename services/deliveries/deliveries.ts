@@ -3,7 +3,6 @@ import { DELIVERED_KINDS } from '../../contract/kinds.ts';
 import type { Driven, Kind } from '../../contract/snapshot.ts';
 import type { Mover, ParamsOf, RowOf } from '../../db/pool.ts';
 import type { DeliveryRow } from '../../db/statements.ts';
-import { isInvitation } from '../../domain/callbacks.ts';
 import { isItem } from '../../domain/kinds.ts';
 import { TASK_QUEUE } from '../../runtime/followers/publisher.ts';
 import { type Context, erased, Problem, unreachable } from '../shared/service.ts';
@@ -103,10 +102,8 @@ export const giveUp = ({ db }: Context, kind: Driven, id: string, n: number, why
     return given;
   });
 
-/** Ends a delivery whose message is not needed any more. */
-export async function drop({ db }: Context, delivery: DeliveryRow): Promise<void> {
-  const { kind, item_id: id, n } = delivery;
-  const why = isInvitation(delivery) ? 'the invitation has ended' : undefined;
+/** Ends a delivery whose message is not needed any more, because of `why`. */
+export async function drop({ db }: Context, { kind, item_id: id, n }: DeliveryRow, why: string): Promise<void> {
   await db.run('fail_delivery', { kind, id, n, why });
 }
 

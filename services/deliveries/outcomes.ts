@@ -34,19 +34,24 @@ export async function messageOf({ db }: Context, item: Item | CaseItem, callback
   return { ...outgoing(callback, messageId(item, n), outcome), type: outcome.type, version: outcome.version };
 }
 
+/** Why a message is not needed any more. */
+export const NO_CALLBACK = 'the queue has no callback any more';
+const NO_INVITATION = 'the invitation has ended';
+
 /**
  * The message of a delivery, with the current URL and secret of its callback, so that correcting a callback has effect.
- * @returns undefined when the message is not needed any more
+ * @returns a text when the message is not needed any more: why
  */
-export async function messageFor(ctx: Context, delivery: DeliveryRow): Promise<Outgoing | undefined> {
+export async function messageFor(ctx: Context, delivery: DeliveryRow): Promise<Outgoing | string> {
   if (isInvitation(delivery)) return invitation(ctx, delivery);
   const { kind, item_id: id, n } = delivery;
   if (kind === 'review') return change(ctx, delivery);
   if (n > 1) return lookOutcome(ctx, delivery);
   const item = await read(ctx, kind, id);
-  // an occurrence that is dispatched again has no outcome yet
-  const callback = item?.ended_at ? await callbackOf(ctx, item) : null;
-  return item && callback && 'url' in callback ? messageOf(ctx, item, callback, n) : undefined;
+  // an occurrence that is dispatched again
+  if (!item?.ended_at) return 'there is no outcome yet';
+  const callback = await callbackOf(ctx, item);
+  return callback && 'url' in callback ? messageOf(ctx, item, callback, n) : NO_CALLBACK;
 }
 
 const viewOf = (item: Item | CaseItem) => ('tally' in item ? caseView(item) : ticketView(item));
@@ -56,27 +61,27 @@ async function lookOutcome(ctx: Context, { kind, item_id: id, n, type, version, 
   const { look, state } = body as { look: string; state: LookColumn };
   const [item, about] = [await read(ctx, kind as Kind, look), await read(ctx, kind as Kind, id)];
   const callback = about && (await callbackOf(ctx, about));
-  if (!callback || !('url' in callback)) return undefined;
+  if (!callback || !('url' in callback)) return NO_CALLBACK;
   const [shown, seen] = [viewOf({ ...about, version, look: state }), item ? viewOf(item) : null];
   return outgoing(callback, messageId({ kind, id, version }, n), { type, version, [kind]: shown, look: seen });
 }
 
 /** The review as it was after one change. */
-async function change({ db }: Context, { item_id: id, n, version, body }: DeliveryRow): Promise<Outgoing | undefined> {
+async function change({ db }: Context, { item_id: id, n, version, body }: DeliveryRow): Promise<Outgoing | string> {
   const [row] = await db.run('review_change', { id, n });
-  if (!row?.callback) return undefined;
+  if (!row?.callback) return 'the review has no callback any more';
   const { callback, line, ...content } = row;
   // rows written by older versions of Docket hold the content themselves
   const message = changeMessage(id, version, (body as Change | null) ?? content, line);
   return outgoing(callback, messageId({ kind: 'review', id, version }, n), message);
 }
 
-/** An invitation with its case. @returns undefined when it has ended, or the court has no callback for invitations */
-async function invitation(ctx: Context, { item_id: id, n, version }: DeliveryRow): Promise<Outgoing | undefined> {
+/** An invitation with its case, unless it has ended, or the court has no callback for invitations. */
+async function invitation(ctx: Context, { item_id: id, n, version }: DeliveryRow): Promise<Outgoing | string> {
   const item = await caseOf(ctx, id);
   const [open] = await ctx.db.run('open_invitation', { id, n });
   const callback = item && (await ctx.db.run('get_court', { name: item.queue, deleted: true }))[0]?.invitation_callback;
-  if (!callback || !open) return undefined;
+  if (!callback || !open) return NO_INVITATION;
   const expiresAt = open.expires_at.toISOString();
   const message = { type: INVITED, version, juror: open.juror, case: caseView(item), expiresAt };
   return outgoing(callback, messageId({ kind: 'case', id, version }, n), message);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { addCase, court } from '../support/cases.ts';
 import { settingsFor, startChild } from '../support/child.ts';
 import { deferred, eventually, type Json, ndjson, walk } from '../support/client.ts';
+import { onDatabase } from '../support/database.ts';
 import { linesOf, metric as metricOf } from '../support/metrics.ts';
 import { byNight } from '../support/nightly.ts';
 import { expectProblem } from '../support/problems.ts';
@@ -11,7 +12,7 @@ import { startTestSystem, testStores } from '../support/system.ts';
 import { addTask, addTemplate, completed, handed } from '../support/tasks.ts';
 import { add, configure, decided } from '../support/tickets.ts';
 
-const { api, sql } = await startTestSystem();
+const { api, sql, databaseUrl } = await startTestSystem();
 const COUNT = byNight(1_000_000, 100_000);
 const list = async (query: string): Promise<Json[]> => (await api.get(`/v1/deliveries?${query}`)).body.items;
 const metric = async (name: string, labels: Record<string, string> = {}) =>
@@ -153,6 +154,41 @@ test('S0.10 a callback that is removed while its receiver fails ends the deliver
     expect((await deliveriesOf(path))[0].error).toBe('the queue has no callback any more');
     expect((await api.get(`/v1/${path}/events`)).body.items.at(-1).type).toBe('delivery_failed');
   }
+});
+
+test('S0.10 a redelivery after the callback was removed says why it fails', async () => {
+  const { callback } = await startReceiver();
+  await configure(api, 'gone', { callback });
+  await resolved('gone', 'gone');
+  await put(api, 'gone', { text: { status: 1 }, callback });
+  await tell(api, 'gone', { kind: 'text', status: 2 });
+  const reasons = { 'tickets/gone': 'the queue', 'reviews/gone': 'the review' };
+  for (const path of Object.keys(reasons))
+    await eventually(async () => (await deliveriesOf(path))[0]?.state === 'delivered');
+  await configure(api, 'gone', {});
+  await api.put('/v1/reviews/gone', { text: { status: 1 } });
+  for (const [path, what] of Object.entries(reasons)) {
+    const [{ n }] = await deliveriesOf(path);
+    expect((await api.post(`/v1/${path}/deliveries/${n}/redeliver`)).status).toBe(202);
+    const ended = await eventually(async () => (await deliveriesOf(path)).find((d) => d.state === 'failed'));
+    expect(ended.error).toBe(`${what} has no callback any more`);
+  }
+});
+
+test('S0.10 S2.7 a hung case without a fallback whose callback is removed first is not delivered', async () => {
+  const { callback } = await startReceiver();
+  await api.put('/v1/courts/alone', { callback, deadlineSeconds: 0.3 });
+  await onDatabase(databaseUrl, async (blocker) => {
+    // the first attempt looks for an earlier one before it looks for a callback
+    await blocker.query('begin; lock table delivery in access exclusive mode');
+    await api.post('/v1/courts/alone/cases', { id: 'alone', parties: [], body: 1 });
+    await eventually(async () => (await api.get('/v1/cases/alone')).body.state === 'hung');
+    await api.put('/v1/courts/alone', { deadlineSeconds: 0.3 });
+    await blocker.query('commit');
+  });
+  const events = async (): Promise<Json[]> => (await api.get('/v1/cases/alone/events')).body.items;
+  const last = await eventually(async () => (await events()).find((e) => /^deliver/.test(e.type)));
+  expect(last).toMatchObject({ type: 'delivery_failed', data: { reason: 'the queue has no callback any more' } });
 });
 
 test('S0.10 S2.8 a court that is deleted before its last outcome was delivered delivers it', async () => {
