@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { AnyId, chosenName } from './names.ts';
+import { AnyId, chosenName, Id } from './names.ts';
 
 /**
  * A body of a request, which may have no other fields, and an answer, to which later versions may add some.
@@ -130,8 +130,16 @@ export const conditional = (condition: object, met: object, otherwise: object) =
 export const oneOf = (one: string, other: string) =>
   conditional({ required: [one] }, { not: { required: [other] } }, { required: [other] });
 
-/** In the document: `targetId` is required for every kind but the text. */
-export const targeted = conditional({ properties: { kind: { const: 'text' } } }, {}, { required: ['targetId'] });
+/** The text, a picture or a reply of a review. */
+export const target = { kind: z.enum(['text', 'picture', 'reply']), targetId: Id.optional() };
+const namesTarget = ({ kind, targetId }: { kind?: unknown; targetId?: unknown }) =>
+  kind === 'text' || targetId !== undefined;
+/** An object with these fields; `targetId` is required for every kind but the text, also in the document. */
+export const targeted = <Shape extends typeof target & z.ZodRawShape>(name: string, shape: Shape) =>
+  z
+    .strictObject(shape)
+    .refine(namesTarget, { message: 'is required', path: ['targetId'] })
+    .openapi(name, conditional({ properties: { kind: { const: 'text' } } }, {}, { required: ['targetId'] }));
 
 /** Checks that exactly one of two fields is given. */
 export const either = <One extends string, Other extends string>(one: One, other: Other) =>

@@ -43,15 +43,9 @@ const said = {
   callbackId: Id.optional().describe('A second callback with the same id on this review is a duplicate'),
 };
 
-const audit = { kind: z.enum(['text', 'picture', 'reply']), targetId: Id.optional(), ...said };
-const namesTarget = ({ kind, targetId }: { kind: string; targetId?: string | undefined }) =>
-  kind === 'text' || targetId !== undefined;
-const required = { message: 'is required', path: ['targetId'] };
-export const AuditCallback = z
-  .strictObject({ ...audit, waitSeconds: common.WaitSeconds })
-  .refine(namesTarget, required)
-  .openapi('AuditCallback', common.targeted);
-const Entry = z.strictObject(audit).refine(namesTarget, required).openapi('AuditCallbackEntry', common.targeted);
+const audit = { ...common.target, ...said };
+export const AuditCallback = common.targeted('AuditCallback', { ...audit, waitSeconds: common.WaitSeconds });
+const Entry = common.targeted('AuditCallbackEntry', audit);
 const AuditCallbacks = common.request('AuditCallbacks', {
   callbacks: z.array(Entry).min(1).max(100),
   waitSeconds: common.WaitSeconds,

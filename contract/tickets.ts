@@ -51,10 +51,7 @@ export const Ticket = common.answer('Ticket', {
 });
 
 /** A callback without a URL: the decision, which must hold an integer `status`, goes into a review as an audit's callback. */
-const ReviewTarget = z
-  .strictObject({ review: Id, kind: z.enum(['text', 'picture', 'reply']), targetId: Id.optional() })
-  .refine((t) => t.kind === 'text' || t.targetId !== undefined, { message: 'is required', path: ['targetId'] })
-  .openapi('ReviewTarget', common.targeted);
+const ReviewTarget = common.targeted('ReviewTarget', { review: Id, ...common.target });
 export type ReviewTarget = z.infer<typeof ReviewTarget>;
 
 export const NewTicket = z
