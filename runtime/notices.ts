@@ -1,5 +1,6 @@
 import type { Db, RowOf } from '../db/pool.ts';
 import type { Log } from './log.ts';
+import { Repeating } from './repeating.ts';
 
 export type Notice = RowOf<'notices'>;
 
@@ -31,18 +32,20 @@ interface Following {
  */
 export class Notices {
   readonly #db: Db;
-  readonly #log: Log;
   readonly #listeners = new Set<(notice: Notice) => void>();
   /** By number: when the notice was last read. */
   readonly #seen = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
-  #looking = false;
+  readonly #reading: Repeating;
   /** Start of the last successful reading: after a pause or failure, reading resumes from there. */
   #readAt = performance.now();
 
   constructor(db: Db, log: Log) {
     this.#db = db;
-    this.#log = log;
+    this.#reading = new Repeating(
+      () => this.#read(),
+      (error) => log.warn({ err: error.message }, 'notices could not be read, trying again'),
+    );
   }
 
   /**
@@ -80,12 +83,13 @@ export class Notices {
 
   /** Reads now, because there are new notices. */
   look(): void {
-    if (this.#listeners.size > 0) void this.#look();
+    if (this.#listeners.size > 0) this.#reading.run();
+    else this.stop();
   }
 
   stop(): void {
     this.#listeners.clear();
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
@@ -97,7 +101,7 @@ export class Notices {
       this.#readAt = began;
     }
     this.#listeners.add(listener);
-    if (!this.#timer) this.#schedule();
+    this.#timer ??= setInterval(() => this.look(), POLL_MS).unref();
     return () => {
       this.#listeners.delete(listener);
     };
@@ -128,31 +132,14 @@ export class Notices {
     }
   }
 
-  #schedule(): void {
-    this.#timer = setTimeout(async () => {
-      await this.#look();
-      if (this.#listeners.size > 0) this.#schedule();
-      else this.stop();
-    }, POLL_MS);
-    this.#timer.unref();
-  }
-
-  async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
-    try {
-      const began = performance.now();
-      const recent = await this.#db.run('notices', { seconds: OVERLAP_SECONDS + (began - this.#readAt) / 1000 });
-      this.#readAt = began;
-      for (const notice of recent) {
-        if (this.#seen.has(notice.seq)) continue;
-        for (const listener of this.#listeners) listener(notice);
-      }
-      this.#remember(recent);
-    } catch (error) {
-      this.#log.warn({ err: (error as Error).message }, 'notices could not be read, trying again');
-    } finally {
-      this.#looking = false;
+  async #read(): Promise<void> {
+    const began = performance.now();
+    const recent = await this.#db.run('notices', { seconds: OVERLAP_SECONDS + (began - this.#readAt) / 1000 });
+    this.#readAt = began;
+    for (const notice of recent) {
+      if (this.#seen.has(notice.seq)) continue;
+      for (const listener of this.#listeners) listener(notice);
     }
+    this.#remember(recent);
   }
 }
