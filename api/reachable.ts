@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as figures from '../services/figures/figures.ts';
 import type { Context } from '../services/shared/service.ts';
 
@@ -18,8 +19,5 @@ export const isFollowed = (ctx: Context): Promise<boolean> => orAfterLimit(figur
 
 /** The answer, or `otherwise` after an error or two seconds. */
 export function orAfterLimit<T, U>(answer: Promise<T>, otherwise: U): Promise<T | U> {
-  const limit = new Promise<U>((resolve) => {
-    setTimeout(() => resolve(otherwise), LIMIT_MS).unref();
-  });
-  return Promise.race([answer.catch(() => otherwise), limit]);
+  return Promise.race([answer.catch(() => otherwise), sleep(LIMIT_MS, otherwise, { ref: false })]);
 }

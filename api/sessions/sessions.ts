@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from '@hono/zod-openapi';
 import { getCookie, setCookie } from 'hono/cookie';
+import type { Role } from '../../contract/keys.ts';
 import { Session, SignIn, SignInWays } from '../../contract/sessions.ts';
 import * as adminLog from '../../services/access/admin-log.ts';
 import * as keys from '../../services/access/keys.ts';
@@ -27,11 +28,13 @@ const view = ({ id, role, subject, queues, name, session }: Caller) => ({
   expiresAt: session?.expiresAt.toISOString() ?? null,
 });
 
+const shared = { tag: 'Sessions', scope: 'any' } as const;
+const signedIn = { ...shared, roles: ['producer', 'reviewer', 'agent', 'consumer', 'supervisor', 'model'] as Role[] };
+
 export const signInEndpoint = endpoint('signIn', 'POST /v1/session', {
-  tag: 'Sessions',
+  ...shared,
   summary: 'Exchange a key for a session cookie, of 12 hours at most; it ends with its key',
   roles: null,
-  scope: 'any',
   body: SignIn,
   answers: { 201: Session },
   problems: ['unauthenticated', 'forbidden'],
@@ -53,19 +56,15 @@ export const signInEndpoint = endpoint('signIn', 'POST /v1/session', {
 });
 
 export const getSessionEndpoint = endpoint('getSession', 'GET /v1/session', {
-  tag: 'Sessions',
+  ...signedIn,
   summary: 'The caller, by session or by key',
-  roles: ['producer', 'reviewer', 'agent', 'consumer', 'supervisor', 'model'],
-  scope: 'any',
   answers: { 200: Session },
   handle: async ({ caller }) => ok(view(caller)),
 });
 
 export const signOutEndpoint = endpoint('signOut', 'DELETE /v1/session', {
-  tag: 'Sessions',
+  ...signedIn,
   summary: 'End my session and clear its cookie',
-  roles: ['producer', 'reviewer', 'agent', 'consumer', 'supervisor', 'model'],
-  scope: 'any',
   answers: { 204: z.undefined() },
   async handle({ api, ctx, caller, incoming, headers }) {
     if (caller.session) await sessions.end(ctx, caller.session.hash);
@@ -75,10 +74,9 @@ export const signOutEndpoint = endpoint('signOut', 'DELETE /v1/session', {
 });
 
 export const getSignInWays = endpoint('getSignInWays', 'GET /v1/sign-in', {
-  tag: 'Sessions',
+  ...shared,
   summary: 'Whether people sign in at an OpenID Connect provider, at `/sign-in/openid`, or with a key only',
   roles: null,
-  scope: 'any',
   answers: { 200: SignInWays },
   handle: async ({ ctx: { config } }) => ok({ openId: config.openId ? { issuer: config.openId.issuer } : null }),
 });
@@ -118,7 +116,7 @@ async function finish(api: Api, c: ApiContext): Promise<Response> {
   const { remoteAddress } = c.env.incoming.socket;
   const query = new URL(c.req.url).search;
   const person = await api.attempts.run(remoteAddress, () => openId.finish(api.ctx, query, started));
-  const { made } = await signedIn(api, person);
+  const { made } = await admitted(api, person);
   if (!made) throw new Problem('unauthenticated', 'this session has ended');
   c.header('set-cookie', sessionCookie(api, c.env.incoming, made.token, made.seconds), { append: true });
   // a redirect would still come from the provider's site, and the browser would not send the session's cookie
@@ -130,7 +128,7 @@ async function finish(api: Api, c: ApiContext): Promise<Response> {
 }
 
 /** Recorded in the admin log, because it makes a key or changes its role. */
-function signedIn({ ctx }: Api, { role, name, ...person }: openId.Person) {
+function admitted({ ctx }: Api, { role, name, ...person }: openId.Person) {
   const call = { keyId: null, actor: name, operation: 'signInAtProvider', path: START, requestId: null };
   return adminLog.record(ctx, { ...call, body: { role, ...person } }, async () => {
     const made = await sessions.create(ctx, await keys.createForPerson(ctx, { role, name, ...person }));
@@ -154,8 +152,13 @@ function startedOf(cookie: string | undefined): openId.StartedSignIn & { to: str
 }
 
 function remember({ config }: Api, c: ApiContext, cookie: string, value: string, maxAge: number): void {
-  const secure = config.publicUrl?.startsWith('https:') ?? false;
-  setCookie(c, cookie, value, { httpOnly: true, sameSite: 'Lax', path: '/', maxAge, secure });
+  setCookie(c, cookie, value, {
+    httpOnly: true,
+    sameSite: 'Lax',
+    path: '/',
+    maxAge,
+    secure: isHttps(config.publicUrl),
+  });
 }
 
 /** Shows problems as a page, because people see it. */

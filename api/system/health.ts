@@ -11,12 +11,12 @@ import { checkTemporal, isFollowed, orAfterLimit } from '../reachable.ts';
 const Word = z.enum(['ok', 'unreachable', 'read_only', 'misconfigured', 'outdated', 'too_new', 'unknown']);
 const words = { postgres: Word, schema: Word, temporal: Word };
 
+/** Asked by those who watch the process, who have no key. */
+const probe = { tag: 'System', roles: null, probe: true, scope: 'any' } as const;
+
 export const livez = endpoint('getLiveness', 'GET /livez', {
-  tag: 'System',
+  ...probe,
   summary: 'Whether the process answers; without the database it is alive, too',
-  roles: null,
-  probe: true,
-  scope: 'any',
   answers: { 200: z.object({ status: z.literal('ok') }) },
   handle: async () => ok({ status: 'ok' as const }),
 });
@@ -33,12 +33,9 @@ const stores = perContext((ctx) =>
 );
 
 export const readyz = endpoint('getReadiness', 'GET /readyz', {
-  tag: 'System',
+  ...probe,
   summary:
     'Whether calls can be sent here: not before both stores were reached once; later without Temporal or a worker too',
-  roles: null,
-  probe: true,
-  scope: 'any',
   answers: {
     200: z.object({ status: z.enum(['ok', 'degraded']), ...words }),
     503: z.object({ status: z.literal('unavailable'), ...words }),
@@ -69,11 +66,8 @@ export function reachTemporal(api: Api, closing: AbortSignal): void {
 }
 
 export const metricsEndpoint = endpoint('getMetrics', 'GET /metrics', {
-  tag: 'System',
+  ...probe,
   summary: "Prometheus' text format",
-  roles: null,
-  probe: true,
-  scope: 'any',
   answers: { 200: z.string() },
   media: Registry.PROMETHEUS_CONTENT_TYPE,
   async handle({ api: { metrics }, hold }) {
