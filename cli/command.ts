@@ -6,6 +6,13 @@ export type Run = (config: Config, ...given: never[]) => Promise<void>;
 /** A command line that cannot be understood: exit code 2. */
 export class Misused extends Error {}
 
+/** Fires when the process is asked to stop, which it does itself then. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
+  return stop.signal;
+}
+
 /** Adds a command that runs a function with the environment, arguments and options. Errors are printed in a few lines. */
 export function add(parent: Command, name: string, load: () => Promise<Run>, help: Guide): Command {
   const command = guide(parent.command(name), help);

@@ -1,5 +1,5 @@
 import type { Config } from '../runtime/config.ts';
-import { Misused } from './command.ts';
+import { Misused, stopSignal } from './command.ts';
 import { openElasticsearch } from './exporting/elasticsearch.ts';
 import { openFile } from './exporting/file.ts';
 import { openKafka } from './exporting/kafka.ts';
@@ -30,9 +30,7 @@ const HTTP = ['http:', 'https:'];
  */
 export async function exportCommand(config: Config, given: Options & { to: string }): Promise<void> {
   const options = withUrl(given);
-  const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
-  const { signal } = stop;
+  const signal = stopSignal();
   const { to, from, follow = false } = options;
   const say = (line: string) => console.error(`docket export: ${line}`);
   const retries = retrying(follow ? Number.POSITIVE_INFINITY : TRIES, signal, say);

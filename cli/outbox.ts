@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../runtime/config.ts';
 import { databaseFailure } from '../runtime/failures.ts';
 import { isDatabaseUrl } from '../runtime/setting-kinds.ts';
-import { Misused } from './command.ts';
+import { Misused, stopSignal } from './command.ts';
 import { retrying } from './exporting/target.ts';
 import { follow, openOutbox } from './outbox/follow.ts';
 
@@ -24,9 +24,7 @@ grant usage on schema docket_outbox to NAME;`);
 /** `docket outbox follow`: moves rows until SIGTERM or Ctrl-C, then ends the process. @throws Misused; Error */
 export async function followOutbox({ docketUrl, port, key }: Config, url: string): Promise<void> {
   checkUrl(url);
-  const stop = new AbortController();
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => stop.abort());
-  const { signal } = stop;
+  const signal = stopSignal();
   const say = (line: string) => console.error(`docket outbox: ${line}`);
   const setting = docketUrl === undefined ? 'PORT' : 'DOCKET_URL';
   const server = { url: (docketUrl ?? `http://127.0.0.1:${port}`).replace(/\/+$/, ''), setting, key, signal };

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Config } from '../../runtime/config.ts';
 import { type ListenAddress, listenFailure, throwing } from '../../runtime/failures.ts';
@@ -5,15 +6,12 @@ import { type ListenAddress, listenFailure, throwing } from '../../runtime/failu
 const HOST = '127.0.0.1';
 
 /** Binds a port, 0 any free one, and releases it. @returns its number */
-function tryPort(host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(port, host, () => {
-      const { port: bound } = server.address() as { port: number };
-      server.close(() => resolve(bound));
-    });
-  });
+async function tryPort(host: string, port: number): Promise<number> {
+  const server = createServer().listen(port, host);
+  await once(server, 'listening');
+  const { port: bound } = server.address() as { port: number };
+  await once(server.close(), 'close');
+  return bound;
 }
 
 /** A TCP port on 127.0.0.1 that is free at the moment. */

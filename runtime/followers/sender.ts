@@ -201,11 +201,8 @@ export class Sender {
   #learn({ key, row, epoch, brief }: Entry): void {
     this.#known.delete(key);
     this.#known.set(key, { version: row.version, epoch, at: performance.now(), brief: brief ?? false });
-    if (this.#known.size <= MAX_KNOWN) return;
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      break;
-    }
+    const [oldest = key] = this.#known.keys();
+    if (this.#known.size > MAX_KNOWN) this.#known.delete(oldest);
   }
 
   #failed(entry: Entry, error: Error): void {
