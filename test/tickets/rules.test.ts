@@ -168,16 +168,16 @@ test('S0.2 a ticket whose rules run out of time is held back, marked, and free w
   await configure('dear', { rules: [{ when: dear(), requires: ['senior'] }] });
   await configure('beside', { rules: [streamer] });
   const adding = addMany('dear', [
-    ...repeat(20, (n) => ({ id: `dear-${n}`, body: { dear: 1 } })),
+    ...repeat(8, (n) => ({ id: `dear-${n}`, body: { dear: 1 } })),
     ...[{ id: 'cheap', body: {} }],
   ]);
   const parked = async () => Number(/^docket_parked_items (\d+)$/m.exec((await api.get('/metrics')).body)?.[1]);
   // a neighbour does not wait for all of them
   await add('beside', { id: 'beside', body: { kind: 'streamer' } });
   await eventually(async () => (await ticket('beside')).priority === 100);
-  expect(await parked()).toBeLessThan(20);
+  expect(await parked()).toBeLessThan(8);
   await adding;
-  await eventually(async () => (await parked()) >= 20, 60_000);
+  await eventually(async () => (await parked()) >= 8, 60_000);
   expect(await last('dear-0')).toMatchObject({ type: 'parked', data: { error: expect.stringContaining('its rules') } });
   expect((await claim('dear', 'anyone', { count: 50 })).tickets.filter((t: Json) => t.id !== 'cheap')).toEqual([]);
   const explained = await api.post('/v1/queues/dear/explain', { reviewer: 'anyone', ticket: 'dear-0' });
@@ -187,11 +187,11 @@ test('S0.2 a ticket whose rules run out of time is held back, marked, and free w
   expect(await parked()).toBe(0);
   expect((await claim('dear', 'anyone', { count: 50 })).tickets).toEqual([]);
   const { tickets } = await claim('dear', 'expert', { count: 50, skills: ['senior'] });
-  expect(tickets.length).toBeGreaterThanOrEqual(20);
+  expect(tickets.length).toBeGreaterThanOrEqual(8);
 }, 120_000);
 
 test('S0.2 tickets added while rules change end up under the newest', async () => {
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 3; round++) {
     const queue = `race-${round}`;
     await configure(queue, {});
     const adding = Promise.all(repeat(40, (n) => add(queue, { id: `${queue}-${n}`, body: { kind: 'streamer' } })));
