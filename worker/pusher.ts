@@ -7,6 +7,7 @@ import type { PushTarget } from '../contract/jobs.ts';
 import { withoutQuery } from '../domain/callbacks.ts';
 import { jobView } from '../domain/jobs.ts';
 import { Alarm } from '../runtime/alarm.ts';
+import { Repeating } from '../runtime/repeating.ts';
 import * as jobs from '../services/jobs/jobs.ts';
 import * as popping from '../services/jobs/popping.ts';
 import * as topics from '../services/jobs/topics.ts';
@@ -41,23 +42,28 @@ export class Pusher {
   readonly #topics = new Map<string, Topic>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #closing = new AbortController();
+  readonly #settings: Repeating;
   #timer: NodeJS.Timeout | undefined;
-  #stopped = false;
 
   constructor(ctx: Context) {
     // one for each push that is under way
     setMaxListeners(0, this.#closing.signal);
     this.#ctx = ctx;
+    this.#settings = new Repeating(
+      () => this.#readSettings(),
+      (error) => ctx.log.warn({ err: error.message }, 'push targets could not be read, trying again'),
+    );
   }
 
   start(): void {
-    void this.#readSettings();
+    this.#settings.run();
+    this.#timer = setInterval(() => this.#settings.run(), SETTINGS_MS).unref();
   }
 
   /** Takes no more jobs, and waits for pushes under way, for 10 s at most. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
+    await this.#settings.stop();
     for (const topic of this.#topics.values()) topic.stop();
     const late = setTimeout(() => this.#closing.abort(), STOP_MS);
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
@@ -73,21 +79,13 @@ export class Pusher {
   }
 
   async #readSettings(): Promise<void> {
-    try {
-      const wanted = new Map((await topics.pushTargets(this.#ctx)).map((t) => [t.name, t.push]));
-      if (this.#stopped) return;
-      for (const [name, topic] of this.#topics)
-        if (!wanted.has(name)) {
-          topic.stop();
-          this.#topics.delete(name);
-        }
-      for (const [name, target] of wanted) this.#follow(name, target);
-    } catch (error) {
-      this.#ctx.log.warn({ err: (error as Error).message }, 'push targets could not be read, trying again');
-    }
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#readSettings(), SETTINGS_MS);
-    this.#timer.unref();
+    const wanted = new Map((await topics.pushTargets(this.#ctx)).map((t) => [t.name, t.push]));
+    for (const [name, topic] of this.#topics)
+      if (!wanted.has(name)) {
+        topic.stop();
+        this.#topics.delete(name);
+      }
+    for (const [name, target] of wanted) this.#follow(name, target);
   }
 
   #follow(name: string, target: PushTarget): void {

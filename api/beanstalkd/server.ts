@@ -1,5 +1,6 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import { hostAndPort, type ListenAddress, listenFailure } from '../../runtime/failures.ts';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { hostAndPort, type ListenAddress, listenFailure, throwing } from '../../runtime/failures.ts';
 import type { Api } from '../api.ts';
 import { type Connection, serveConnection } from './connection.ts';
 import { Listener } from './listener.ts';
@@ -28,11 +29,15 @@ export async function listenBeanstalkd(where: ListenAddress) {
     if (listener) serve(listener, socket);
     else early.add(socket);
   });
-  const bound = await listen(server, where);
+  server.listen({ host: where.host, port: where.port });
+  await once(server, 'listening').catch(throwing((error) => listenFailure(error, where)));
+  // a connection that cannot be accepted does not end the process
+  server.on('error', () => {});
+  const { port } = server.address() as AddressInfo;
   return {
-    port: bound,
+    port,
     /** `host:port` where clients reach it. */
-    address: hostAndPort(where.host, bound),
+    address: hostAndPort(where.host, port),
     /** Serves clients from now on, also those that connected earlier. */
     async open(api: Api) {
       const opened = await Listener.open(api);
@@ -46,7 +51,7 @@ export async function listenBeanstalkd(where: ListenAddress) {
     },
     /** Disconnects all clients; resolves when the jobs that they had reserved are ready again. */
     async stop() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = once(server.close(), 'close');
       listener?.stop();
       for (const socket of early) socket.destroy();
       for (const connection of connections) connection.hangUp();
@@ -54,15 +59,4 @@ export async function listenBeanstalkd(where: ListenAddress) {
       await closed;
     },
   };
-}
-
-function listen(server: Server, where: ListenAddress): Promise<number> {
-  const { host, port } = where;
-  return new Promise((resolve, reject) => {
-    server.on('error', (error) => reject(listenFailure(error, where)));
-    server.listen({ host, port }, () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : port);
-    });
-  });
 }
