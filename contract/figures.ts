@@ -22,7 +22,7 @@ export const MOST_POINTS = 500;
 export const FigureKind = z.enum(['ticket', 'job', 'case', 'task']);
 export type FigureKind = z.output<typeof FigureKind>;
 
-export const range = {
+const range = {
   from: Time.optional().describe('Left out: a day before `to`'),
   to: Time.optional().describe('Left out: now'),
 };

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { answer, nullByDefault, Page, request, Skills, Texts, Time, Timezone, texts, whole } from './common.ts';
+import { answer, nullByDefault, request, Skills, Texts, Time, Timezone, texts, whole } from './common.ts';
 import { AnyId, AnyName, chosenName, Name } from './names.ts';
 
 /** What tickets are like, such as `violence`: of some a person sees so many a day. */
@@ -32,7 +32,6 @@ export const Reviewer = answer('Reviewer', {
 
 export const NewReviewerParam = z.object({ name: Name });
 export const ReviewerParam = z.object({ name: AnyName });
-export const ReviewerFilter = Page;
 
 export const ExplainWho = z.object({ ticket: AnyId });
 export const ExplainWhoAnswer = z

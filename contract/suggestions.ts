@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { answer, Json, orNull, request, Whole } from './common.ts';
-import { covered, range } from './figures.ts';
+import { covered } from './figures.ts';
 import { Name } from './names.ts';
 
 /** The part that models have in a decision. */
@@ -52,8 +52,6 @@ export const UnsuggestedFilter = z.object({
   waitSeconds: z.coerce.number().min(0).max(60).default(0),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
-
-export const SuggestionFilter = z.object(range);
 
 const Share = z.number().nullable().describe('null: of none');
 

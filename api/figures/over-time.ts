@@ -1,5 +1,5 @@
 import * as contract from '../../contract/figures.ts';
-import { SuggestionFigures, SuggestionFilter } from '../../contract/suggestions.ts';
+import { SuggestionFigures } from '../../contract/suggestions.ts';
 import type { RowOf } from '../../db/pool.ts';
 import { FINAL_STATES, OPEN_STATES } from '../../domain/items.ts';
 import { queueOfExecutor } from '../../domain/tasks.ts';
@@ -168,7 +168,7 @@ export const suggestionFigures = endpoint('getSuggestionFigures', 'GET /v1/queue
   ...knownQueue,
   summary: 'How right each model was, by decision and by confidence, and how much work it saved',
   roles: ['supervisor'],
-  query: SuggestionFilter,
+  query: contract.Range,
   answers: { 200: SuggestionFigures },
   async handle({ ctx, params: { queue }, query }) {
     await queues.find(ctx, 'ticket', queue);

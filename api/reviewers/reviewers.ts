@@ -1,5 +1,5 @@
-import { Deleted, pageOf } from '../../contract/common.ts';
-import { NewReviewerParam, PutReviewer, Reviewer, ReviewerFilter, ReviewerParam } from '../../contract/reviewers.ts';
+import { Deleted, Page, pageOf } from '../../contract/common.ts';
+import { NewReviewerParam, PutReviewer, Reviewer, ReviewerParam } from '../../contract/reviewers.ts';
 import * as reviewers from '../../services/tickets/reviewers.ts';
 import { deleted, endpoint, ok } from '../endpoint.ts';
 import { listed, viewOf } from '../views.ts';
@@ -29,7 +29,7 @@ export const getReviewer = endpoint('getReviewer', 'GET /v1/reviewers/{name}', {
 export const listReviewers = endpoint('listReviewers', 'GET /v1/reviewers', {
   ...shared,
   summary: 'The register, newest first',
-  query: ReviewerFilter,
+  query: Page,
   answers: { 200: pageOf(Reviewer) },
   handle: ({ ctx, query: { limit, cursor } }) =>
     listed(reviewers.list(ctx, cursor, limit + 1), limit, view, ({ seq }) => seq),
