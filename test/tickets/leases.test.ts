@@ -169,19 +169,21 @@ test('S0.7 it outlasts the lease for a day, and is its writer’s alone when ano
   expect([await get('d-3', 'anna'), await get('d-3', 'ben')]).toEqual(['half', null]);
 });
 
-test.each<[string, (held: Json) => Promise<unknown>]>([
-  ['a decision', (held) => decide(held)],
-  ['a transfer', (held) => withToken(held, 'transfer', { queue: 'elsewhere' })],
-  ['a skip', (held) => withToken(held, 'release', { skip: true })],
-])('S0.7 it ends with %s, and is deleted in time', async (how, end) => {
+test('S0.7 it ends with a decision, a transfer or a skip, and is deleted in time', async () => {
   await configure('elsewhere', {});
-  const id = how.replace(' ', '-');
-  const held = await addHeld(`ends-${id}`, id);
-  await put(held, 'gone');
-  await end(held);
-  expect(await get(id, 'anna')).toBeNull();
-  await sql(`update draft set at = at - interval '2 hours' where item_id = '${id}'`);
-  await expect.poll(() => sql(`select from draft where item_id = '${id}'`), { timeout: 30_000 }).toEqual([]);
+  const ends: Record<string, (held: Json) => Promise<unknown>> = {
+    decision: (held) => decide(held),
+    transfer: (held) => withToken(held, 'transfer', { queue: 'elsewhere' }),
+    skip: (held) => withToken(held, 'release', { skip: true }),
+  };
+  for (const [how, end] of Object.entries(ends)) {
+    const held = await addHeld(`ends-${how}`, `ends-${how}`);
+    await put(held, 'gone');
+    await end(held);
+    expect(await get(`ends-${how}`, 'anna'), how).toBeNull();
+  }
+  await sql(`update draft set at = at - interval '2 hours' where item_id like 'ends-%'`);
+  await expect.poll(() => sql(`select from draft where item_id like 'ends-%'`), { timeout: 30_000 }).toEqual([]);
 });
 
 test('S0.7 fifty drafts of one lease at once leave one of them', async () => {
@@ -247,7 +249,7 @@ test('S0.6 a holder who is put into exclude loses the lease at once: revoked, an
 });
 
 test('S0.6 nobody holds a ticket that excludes them, whoever claims while they are put into exclude', async () => {
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 8; round++) {
     const id = `race-${round}`;
     await add('race', { id });
     await Promise.all([claim('race', 'anna'), patch(id, { exclude: ['anna'] })]);
