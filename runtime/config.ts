@@ -39,6 +39,7 @@ const Environment = z.object({
   DATABASE_URL: z
     .string()
     .refine(kinds.isDatabaseUrl, kinds.DATABASE_URL_FORM)
+    .refine(kinds.wantsNoStandby, kinds.SESSION_FORM)
     .optional()
     .describe(
       'PostgreSQL 15 or newer, postgres://user:password@host:5432/database; without it docket start runs its own',

@@ -35,6 +35,11 @@ export const DATABASE_URL_FORM =
 export const isDatabaseUrl = (url: string) =>
   /^postgres(ql)?:\/\//.test(url) && urlsOf(url).every((each) => URL.canParse(each.replace('@/', '@localhost/')));
 
+export const SESSION_FORM = 'has a target_session_attrs that is not any, read-write or primary';
+/** Docket writes, so it is of no use to a standby. */
+export const wantsNoStandby = (url: string) =>
+  /^(any|read-write|primary)$/.test(new URLSearchParams(url.split('?', 2)[1]).get('target_session_attrs') ?? 'any');
+
 /** As it stands in a Content-Security-Policy, where anything else could say something of its own. */
 export const ImageHost = z
   .string()

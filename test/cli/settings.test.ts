@@ -34,6 +34,13 @@ const WRONG: Record<string, [value: string, said: string]> = {
   LOG_LEVEL: ['loud', 'must be fatal or error or warn or info or debug or silent, not "loud"'],
 };
 
+test('DATABASE_URL with a target_session_attrs that Docket cannot work on', async () => {
+  const ended = await docketHere(['migrate'], {
+    DATABASE_URL: 'postgres://db/docket?target_session_attrs=prefer-standby',
+  });
+  expectFailure(ended, 'DATABASE_URL has a target_session_attrs that is not any, read-write or primary');
+});
+
 test.each(['start', 'api', 'worker', 'migrate', 'key list'])(
   'docket %s names each wrong setting in a line of its own, before anything is started',
   async (line) => {

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, expect, test } from 'vitest';
 import { eventually, type Json, repeat } from '../support/client.ts';
 import { published } from '../support/published.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { opened, startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 
 // few idle items are told per second, so that some end before their workflow is started
@@ -197,4 +197,19 @@ test('S0.4 a command that comes before the workflow has ever run is carried out 
     by: 'olga',
   });
   await early.result();
+});
+
+test('S0.10 S0.4 where a queue syncs, the receiver hears of each ticket that is decided with another', async () => {
+  const { callback, received } = await startReceiver();
+  await configure('synced', { sync: 'subject', callback });
+  for (const id of ['one', 'two', 'three']) await add('synced', { id: `synced-${id}`, subject: 'the same' });
+  await decide(await claimOne('synced', 'anna'), 'spam');
+  await eventually(async () => received.length === 3);
+  const heard = received.map(opened).map(({ type, ticket: of }) => [type, of.id, of.decision, of.syncedWith]);
+  const first = 'synced-one';
+  expect(heard.sort((a, b) => String(a[1]).localeCompare(String(b[1])))).toEqual([
+    ['ticket.decided', first, 'spam', null],
+    ['ticket.decided', 'synced-three', 'spam', first],
+    ['ticket.decided', 'synced-two', 'spam', first],
+  ]);
 });
