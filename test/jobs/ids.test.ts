@@ -2,27 +2,17 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NewName } from '../../contract/names.ts';
-import { Wire } from '../beanstalkd/wire.ts';
+import { startTubes } from '../beanstalkd/system.ts';
 import { eventually, type Json } from '../support/client.ts';
-import { startTestSystem } from '../support/system.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 60);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 20);
 
-const { api, running } = await startTestSystem({ BEANSTALKD_PORT: '0' });
+const { api, at: wireAt } = await startTubes({});
 const { eventTypes, events, job, jobsOf, oneJob, stats, workflow } = api.jobs;
 const at = encodeURIComponent;
 
 /** Four bytes in UTF-8 and two units in JavaScript each. */
 const LONGEST = '😀'.repeat(200);
-
-/** A connection that uses and watches one tube only. */
-async function wireAt(tube: string): Promise<Wire> {
-  const wire = await Wire.open(running.beanstalkd?.port ?? 0);
-  await wire.ask(`use ${tube}`);
-  await wire.ask(`watch ${tube}`);
-  await wire.ask('ignore default');
-  return wire;
-}
 
 const CHOSEN = [
   ['a slash and a hash', 'order/2024#1'],
@@ -57,9 +47,7 @@ describe('S3.2 the business decides how ids and topics look', () => {
     expect(await job('finish', { id: name })).toMatchObject({ success: true, id: name });
     expect(await eventTypes(name)).toEqual(['created', 'reserved', 'released', 'finished']);
     expect(await job('delete', { id: name })).toMatchObject({ success: true });
-  });
-
-  test.each(CHOSEN)('%s: the method that a path does not have is 405', async (_, name) => {
+    // the path is known, whatever the name: its method is not
     expect((await api.put(`/v1/jobs/${at(name)}`, {})).status).toBe(405);
     expect((await api.put(`/v1/topics/${at(name)}/jobs`, {})).status).toBe(405);
   });
@@ -144,7 +132,7 @@ test('S3.2 the OpenAPI document allows exactly what the API takes', async () => 
 });
 
 describe('S3.8 jobs put over TCP are jobs over HTTP too', () => {
-  test.each(['+', '/', ';', '$', '(', ')', 'a/b', '.hidden', '$(+;/)', 'y'.repeat(200)])('tube %s', async (tube) => {
+  test.each(['/', '.hidden', '$(+;/)', 'y'.repeat(200)])('tube %s', async (tube) => {
     const wire = await wireAt(tube);
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) ids.push(`${tube}:${(await wire.put(`job ${n}`)).split(' ')[1]?.trim()}`);
@@ -158,7 +146,6 @@ describe('S3.8 jobs put over TCP are jobs over HTTP too', () => {
     expect(await job('finish', { jobs: [{ id: second }] })).toMatchObject({ success: true });
     expect(await job('delete', { id: third })).toMatchObject({ success: true });
     expect(await stats(tube)).toMatchObject({ finished: 2, deleted: 1, total: 3 });
-    wire.close();
   });
 });
 
@@ -194,5 +181,4 @@ test(`S3.2 S3.8 ${RUNS} random ids and topics: added, read, popped and finished 
     }),
     { numRuns: RUNS },
   );
-  wire.close();
 }, 120_000);
