@@ -62,6 +62,20 @@ export async function openElasticsearch(
       // only now: a position ahead of its events would skip them for ever
       await send('PUT', position, target.positionOf(events));
     },
+    async erase(items: target.Erased[]) {
+      // a query sees what has been refreshed only
+      await send('POST', `${index}/_refresh`);
+      for (const kind of new Set(items.map((item) => item.kind))) {
+        const ids = items.filter((item) => item.kind === kind).map(({ itemId }) => itemId);
+        const query = {
+          bool: {
+            filter: [{ term: { kind } }, { terms: { itemId: ids } }],
+            must_not: [{ term: { type: 'erased' } }],
+          },
+        };
+        await send('POST', `${index}/_update_by_query`, { query, script: { source: 'ctx._source.data = null' } });
+      }
+    },
     close: async () => {},
   };
 }

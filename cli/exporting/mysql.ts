@@ -63,6 +63,10 @@ export async function openMysql(url: string, table: string): Promise<Target> {
       await run(`replace into ${position} (one, seq, id) values (1, ?, ?)`, [seq, id]);
       await run('commit');
     },
+    async erase(items) {
+      const keys = items.map(({ kind, itemId }) => [kind, itemId]);
+      await run(`update ${events} set data = null where type <> 'erased' and (kind, item_id) in (?)`, [keys]);
+    },
     close: async () => connection.destroy(),
   };
 }

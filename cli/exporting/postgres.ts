@@ -53,6 +53,14 @@ export async function openPostgres(url: string, table: string): Promise<Target> 
         [JSON.stringify(received.map(({ event }) => event)), last?.seq, last?.id],
       );
     },
+    async erase(items) {
+      await client.query(
+        `update ${events} e set data = null
+           from json_to_recordset($1::json) as x (kind text, "itemId" text)
+          where e.kind = x.kind and e.item_id = x."itemId" and e.type <> 'erased' and e.data is not null`,
+        [JSON.stringify(items)],
+      );
+    },
     close: () => client.end(),
   };
 }

@@ -1,6 +1,6 @@
 import { isUnavailable } from '../../services/shared/service.ts';
 import type { Source } from './source.ts';
-import { positionOf, type Retries, type Target, Transient } from './target.ts';
+import { erasedIn, positionOf, type Retries, type Target, Transient, withoutErased } from './target.ts';
 
 interface Export {
   source: Source;
@@ -46,7 +46,10 @@ export async function runExport({ source, open, follow, signal, retries }: Expor
 
   async function pour(target: Target): Promise<void> {
     for await (const events of source.batches(done.position)) {
-      await target.write(events);
+      const erased = erasedIn(events);
+      // first, so that a run that ends in between does it again
+      if (erased.length > 0) await target.erase?.(erased);
+      await target.write(withoutErased(events, erased));
       done.position = positionOf(events).seq;
       done.events += events.length;
       retries.succeeded();

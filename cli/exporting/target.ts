@@ -13,6 +13,9 @@ export interface Position {
   id: string;
 }
 
+/** An item whose content is gone at Docket. */
+export type Erased = Pick<FeedEvent, 'kind' | 'itemId'>;
+
 /**
  * A destination of events. `position` is never ahead of the events that were written, also after a crash, and writing
  * events a second time changes nothing.
@@ -24,6 +27,8 @@ export interface Target {
   position(): Promise<Position | null>;
   /** Writes events, in order, and the position of the last one; all of it is safe afterwards. */
   write(events: ReceivedEvent[]): Promise<void>;
+  /** Takes the data out of the events of these items; left out: what has been written stays as it is. */
+  erase?(items: Erased[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -50,6 +55,22 @@ export function* partsOf(events: ReceivedEvent[], bytes: number): Generator<Rece
     size += more;
   }
   yield part;
+}
+
+const isErasure = ({ event }: ReceivedEvent) => event.type === 'erased';
+
+/** The items that these events say are erased. */
+export const erasedIn = (events: ReceivedEvent[]): Erased[] =>
+  events.filter(isErasure).map(({ event: { kind, itemId } }) => ({ kind, itemId }));
+
+/** The same events without the data of those items: they may have been read while the erasure was under way. */
+export function withoutErased(events: ReceivedEvent[], erased: Erased[]): ReceivedEvent[] {
+  const gone = new Set(erased.map(({ kind, itemId }) => `${kind}/${itemId}`));
+  return events.map((one) => {
+    if (isErasure(one) || !gone.has(`${one.event.kind}/${one.event.itemId}`)) return one;
+    const event = { ...one.event, data: null };
+    return { event, text: JSON.stringify(event) };
+  });
 }
 
 /** A server's answer as JSON; undefined where it is none. */

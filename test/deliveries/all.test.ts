@@ -158,15 +158,15 @@ test('S0.10 a callback that is removed while its receiver fails ends the deliver
 
 test('S0.10 a redelivery after the callback was removed says why it fails', async () => {
   const { callback } = await startReceiver();
-  await configure(api, 'gone', { callback });
-  await resolved('gone', 'gone');
-  await put(api, 'gone', { text: { status: 1 }, callback });
-  await tell(api, 'gone', { kind: 'text', status: 2 });
-  const reasons = { 'tickets/gone': 'the queue', 'reviews/gone': 'the review' };
+  await configure(api, 'bare', { callback });
+  await resolved('bare', 'bare');
+  await put(api, 'bare', { text: { status: 1 }, callback });
+  await tell(api, 'bare', { kind: 'text', status: 2 });
+  const reasons = { 'tickets/bare': 'the queue', 'reviews/bare': 'the review' };
   for (const path of Object.keys(reasons))
     await eventually(async () => (await deliveriesOf(path))[0]?.state === 'delivered');
-  await configure(api, 'gone', {});
-  await api.put('/v1/reviews/gone', { text: { status: 1 } });
+  await configure(api, 'bare', {});
+  await api.put('/v1/reviews/bare', { text: { status: 1 } });
   for (const [path, what] of Object.entries(reasons)) {
     const [{ n }] = await deliveriesOf(path);
     expect((await api.post(`/v1/${path}/deliveries/${n}/redeliver`)).status).toBe(202);

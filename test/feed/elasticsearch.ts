@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../support/client.ts';
 import { listening } from '../support/listening.ts';
 
-// The part of Elasticsearch that an export speaks to: indices, _bulk, _doc. Answers have the shapes of its
-// reference (index, bulk and get API of version 8), refusals those that clients report of real clusters.
+// The part of Elasticsearch that an export speaks to: indices, _bulk, _doc, _update_by_query. Answers have the shapes of
+// its reference (index, bulk, get and update by query API of version 8), refusals those that clients report of real clusters.
 
 /** What is wrong with a bulk: too busy for all of it, or for each third event; one event is refused for good. */
 type Trouble = 'busy' | 'partly' | 'refuses' | null;
@@ -58,6 +58,8 @@ export async function startElasticsearch(): Promise<ElasticsearchServer> {
       await sleep(ms);
       return reply;
     }
+    if (api === '_refresh') return { status: 200, body: { _shards: { total: 2, successful: 1, failed: 0 } } };
+    if (api === '_update_by_query') return update(state, index, JSON.parse(text));
     if (api === '_doc') return document(state, request.method, index, id, text);
     return indexCall(state, request.method, index, text);
   };
@@ -112,6 +114,17 @@ function document(state: ElasticsearchServer, method: string | undefined, index:
   if (!there) return { status: 404, body: { _index: index, _id: id, found: false } };
   const body = { _index: index, _id: id, _version: there.version, _seq_no: 1, _primary_term: 1, found: true };
   return { status: 200, body: { ...body, _source: there.source } };
+}
+
+/** Of the one query and the one script that an export sends. */
+function update(state: ElasticsearchServer, index: string, { query, script }: Json) {
+  const [{ term }, { terms }] = query.bool.filter;
+  const isMeant = ({ kind, itemId, type }: Json) =>
+    kind === term.kind && terms.itemId.includes(itemId) && type !== query.bool.must_not[0].term.type;
+  const meant = [...(state.indices.get(index)?.documents.values() ?? [])].filter(({ source }) => isMeant(source));
+  if (script.source !== 'ctx._source.data = null') return problem(400, 'script_exception', 'compile error');
+  for (const { source } of meant) source.data = null;
+  return { status: 200, body: { took: 7, updated: meant.length, version_conflicts: 0, failures: [] } };
 }
 
 function bulk(state: ElasticsearchServer, index: string, text: string, what: Trouble) {

@@ -6,7 +6,7 @@ import { startFeed } from './exports.ts';
 import { Mariadb } from './mariadb.ts';
 
 const [server, feed] = await Promise.all([Mariadb.start(), startFeed()]);
-const { api, db, addSome, made, run, finish, brings, killedAgainAndAgain } = feed;
+const { api, db, erased, addSome, made, run, finish, brings, killedAgainAndAgain } = feed;
 for (const count of [1_000, 1_000]) await addSome(count);
 
 const SELECT = `select seq, id, kind, item_id as itemId, type, actor,
@@ -93,4 +93,12 @@ test('S4.8 a server that refuses ends the export, with the reason and without th
   expect(await refused(server.url().replace('/events', '/elsewhere'))).toContain(
     `${at} "Access denied for user 'olga'`,
   );
+});
+
+test('S4.8 S4.10 what is erased at Docket has no data in the table after the next run', async () => {
+  await erased(['--to', server.url(), '--table', 'erased'], 'erased-1');
+  const found = (await rows('erased')).filter(({ itemId }) => itemId === 'erased-1');
+  expect(found.map(({ type }) => type)).toEqual(['created', 'noted', 'decided', 'erased']);
+  expect(JSON.stringify(found)).not.toContain('private');
+  await expectAll('erased');
 });

@@ -12,7 +12,7 @@ import { startTestSystem } from '../support/system.ts';
 import { type ElasticsearchServer, startElasticsearch } from './elasticsearch.ts';
 import { startFeed } from './exports.ts';
 
-const { api, sql, db, stores, addSome, made, run, finish, killedAgainAndAgain } = await startFeed();
+const { api, sql, db, stores, erased, addSome, made, run, finish, killedAgainAndAgain } = await startFeed();
 const dir = mkdtempSync(join(inject('dir'), 'export-'));
 for (const count of [1_000, 1_000]) await addSome(count);
 
@@ -170,4 +170,17 @@ describe('the command', () => {
       expectFailure(await docket(['export', ...toFile, ...args], { ...env }), 'docket export: ', ...said);
     expect(await startExport([...toFile, ...from], { DOCKET_KEY: await keyOf('producer') }).exited).toBe(0);
   }, 90_000);
+});
+
+// last: what erasures add is not counted
+test('S4.8 S4.10 what is erased at Docket has no data at the target after the next run', async () => {
+  const elasticsearch = await startElasticsearch();
+  await erased(['--to', 'postgres', '--url', stores.databaseUrl, '--table', 'erased_events'], 'erased-1');
+  const rows = await sql(`select type, data from erased_events where item_id = 'erased-1' order by seq`);
+  await erased(['--to', 'elasticsearch', '--url', elasticsearch.url], 'erased-2');
+  const documents = sorted([...elasticsearch.sources('docket-events').values()].filter((d) => d.itemId === 'erased-2'));
+  for (const found of [rows, documents]) {
+    expect(found.map(({ type }) => type)).toEqual(['created', 'noted', 'decided', 'erased']);
+    expect(JSON.stringify(found)).not.toContain('private');
+  }
 });

@@ -66,5 +66,15 @@ export async function startFeed(program: Program = { node: process.execPath, env
     await writing;
     await finish(args);
   };
-  return { api, sql, db, stores, addSome, made: () => events, run, finish, brings, killedAgainAndAgain };
+  /** A ticket with a decision and a note, which the target has; then it is erased, and the export run again. */
+  const erased = async (args: string[], id: string) => {
+    await api.post('/v1/queues/q/tickets', { id, body: 'private' });
+    await api.post(`/v1/tickets/${id}/notes`, { text: 'private', reviewer: 'anna' });
+    await api.post(`/v1/tickets/${id}/resolve`, { decision: 'private', reason: 'private' });
+    await finish(args);
+    const { body } = await api.post('/v1/erasures', { item: { kind: 'ticket', id }, reason: 'asked for' });
+    await eventually(async () => (await api.get(`/v1/erasures/${body.id}`)).body.state === 'done', 60_000);
+    await finish(args);
+  };
+  return { api, sql, db, stores, erased, addSome, made: () => events, run, finish, brings, killedAgainAndAgain };
 }
