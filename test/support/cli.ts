@@ -27,12 +27,14 @@ const environment = (env: Record<string, string>) => ({
   ...env,
 });
 
+function emptyFolder(): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
+}
+
 /** Runs a program to its end. */
 export function run(command: string[], env: Record<string, string> = {}, cwd = folder): Promise<Ended> {
   const [program = '', ...args] = command;
-  atEndOfFile(() => {
-    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
-  });
+  atEndOfFile(emptyFolder);
   return new Promise((resolve) => {
     const options = { cwd, env: environment(env), timeout: TIMEOUT_MS };
     execFile(program, args, options, (error, stdout, stderr) => {
@@ -54,6 +56,7 @@ class Exited extends Error {
 
 /** Runs `docket …` without a process of its own, one at a time. */
 export async function docketHere(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  atEndOfFile(emptyFolder);
   const said = { stdout: '', stderr: '' };
   const before = process.env;
   const spies = [

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { opened, startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 
-const { api, keyed, sql } = await startTestSystem();
+const { api, cell, keyed, sql } = await startTestSystem();
 const { add, addMany, claim, claimOne, configure, decide, decided, events, ticket } = api.tickets;
 
 const look = (id: string, more: object, by = api) => by.post(`/v1/tickets/${id}/looks`, more);
@@ -208,6 +208,9 @@ test('B.2 checks are drawn by a secret, of decisions by a lease, never of looks'
   // the same secret draws the same ones, another one does not
   const drawn = await sql('select id from unnest($1::text[]) as id, draw_key where draw_of(key, id) < 0.25', [ids]);
   expect(drawn.map(({ id }) => id).toSorted()).toEqual(looked.toSorted());
+  // of 20,000 within the bounds that 99 of 100 secrets stay in
+  const tenth = `select count(*)::integer from generate_series(1, 20000) n where draw_of('\\x0102', 't-' || n) < 0.1`;
+  expect(Math.abs((await cell(tenth)) - 2_000)).toBeLessThanOrEqual(109);
   const looks = (await api.get('/v1/tickets?queue=drawn-looks&limit=1')).body.items;
   expect(looks[0].of.cause).toBe('check');
   expect((await claim('drawn-looks', 'anna')).reasons.excluded).toBeGreaterThan(0);
