@@ -30,9 +30,9 @@ const linksOf = (page: Page) =>
 const browser = useBrowser();
 
 test.each<[Role, string[]]>([
-  ['admin', ['Reprioritize', 'Release', 'Transfer', 'Decide', 'Invalidate', 'Erase', 'Add note']],
-  ['supervisor', ['Reprioritize', 'Release', 'Transfer', 'Decide', 'Invalidate', 'Add note']],
-  ['producer', ['Reprioritize', 'Decide', 'Invalidate', 'Add note']],
+  ['admin', ['Reprioritize', 'Release', 'Transfer', 'Keep for …', 'Decide', 'Invalidate', 'Erase', 'Add note']],
+  ['supervisor', ['Reprioritize', 'Release', 'Transfer', 'Keep for …', 'Decide', 'Invalidate', 'Add note']],
+  ['producer', ['Reprioritize', 'Keep for …', 'Decide', 'Invalidate', 'Add note']],
   ['agent', ['Add note']],
 ])('S4.9 of a held ticket, a key of role %s is offered what the API lets it do: %s', async (role, expected) => {
   const id = `held-${role}`;
