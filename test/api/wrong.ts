@@ -54,20 +54,14 @@ export function wrongFor({ types, allows }: Field): unknown[] {
 }
 
 const NOT_CALLBACKS = [
-  ...[
-    '',
-    'nonsense',
-    '//example.com',
-    'ftp://example.com',
-    'http://:80',
-    'http://a b',
-    'https://user:pass@example.com/',
-  ],
-  ...['http://[::1', 'http://example.com:99999', `https://example.com/${'x'.repeat(2000)}`],
+  ...['', 'nonsense', 'example.com', '//example.com', 'ftp://example.com', 'file:///etc/passwd', 'javascript:alert(1)'],
+  ...['http://', 'http://:80', 'http://a b', 'https://user:pass@example.com/', 'http://[::1'],
+  ...['http://example.com:99999', `https://example.com/${'x'.repeat(2000)}`],
 ]
   .map((other) => ({ url: other, secret }))
   .concat(
-    [`whsec_${base64(23)}`, `whsec_${base64(65)}`, base64(32), 'whsec_!!!!', `${secret}\0`].map((other) => ({
+    [23, 65, 0, 1000].map((bytes) => ({ url, secret: `whsec_${base64(bytes)}` })),
+    [base64(32), 'whsec_', 'whsec_!!!!', `WHSEC_${base64(32)}`, `${secret} `, `${secret}\0`].map((other) => ({
       ...{ url, secret: other },
     })),
   );

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Json, numbered, repeat } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { expectProblem } from '../support/problems.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -249,7 +250,7 @@ test('S0.6 a holder who is put into exclude loses the lease at once: revoked, an
 });
 
 test('S0.6 nobody holds a ticket that excludes them, whoever claims while they are put into exclude', async () => {
-  for (let round = 0; round < 8; round++) {
+  for (let round = 0; round < byNight(20, 8); round++) {
     const id = `race-${round}`;
     await add('race', { id });
     await Promise.all([claim('race', 'anna'), patch(id, { exclude: ['anna'] })]);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { dice, eventually, type Json, numbered, repeat } from '../support/client.ts';
 import { behind } from '../support/database.ts';
 import { LEASES } from '../support/leases.ts';
+import { byNight } from '../support/nightly.ts';
 import { startTestSystem, startTwoSystems, testStores } from '../support/system.ts';
 
 const [{ api, sql }, twin] = await startTwoSystems('api');
@@ -27,7 +28,7 @@ async function expectSound(): Promise<void> {
 test('S0.4 invalidation races a claim: nobody ends up with an invalidated ticket', async () => {
   const roll = dice(7);
   let handed = 0;
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < byNight(120, 40); round++) {
     const [queue, id] = [`inv-${round % 7}`, `inv-${round}`];
     await add(queue, { id });
     const pause = () => new Promise((r) => setTimeout(r, roll(3)));
@@ -52,7 +53,7 @@ test('S0.4 invalidation races a claim: nobody ends up with an invalidated ticket
 
 test('S0.4 of a decision, a resolution and an invalidation at once exactly one wins', async () => {
   const winners = new Set<string>();
-  for (let round = 0; round < 24; round++) {
+  for (let round = 0; round < byNight(60, 24); round++) {
     const id = `end-${round}`;
     const held = await addHeld('end', id);
     const calls = [
@@ -74,7 +75,7 @@ test('S0.4 of a decision, a resolution and an invalidation at once exactly one w
 });
 
 test('S0.8 one decision sent to two processes at once is one decision with one answer', async () => {
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < byNight(8, 4); round++) {
     const queue = `two-${round}`;
     await add(queue, { id: `two-${round}` });
     if (round % 2) await add(queue, { id: `two-next-${round}` });
@@ -135,7 +136,7 @@ async function meddle(no: number, rounds: number): Promise<void> {
 
 test('S0.6 whatever is done to tickets in whatever order, versions rise, histories have no gap and final is final', async () => {
   await configure('mess', { leaseSeconds: 0.2, maxHeld: 3, maxAttempts: 30, reclaimedFirst: true });
-  await Promise.all(repeat(50, (n) => meddle(n, 15)));
+  await Promise.all(repeat(50, (n) => meddle(n, byNight(30, 15))));
   await expectSound();
   const logs = await sql<{ item_id: string; seqs: number[]; types: string[]; event_seq: number; state: string }>(`
     select e.item_id, array_agg(e.seq order by e.seq) as seqs, array_agg(e.type order by e.seq) as types,

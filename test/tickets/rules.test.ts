@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { eventually, type Json, repeat } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { expectProblem } from '../support/problems.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -191,7 +192,7 @@ test('S0.2 a ticket whose rules run out of time is held back, marked, and free w
 }, 120_000);
 
 test('S0.2 tickets added while rules change end up under the newest', async () => {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < byNight(5, 3); round++) {
     const queue = `race-${round}`;
     await configure(queue, {});
     const adding = Promise.all(repeat(40, (n) => add(queue, { id: `${queue}-${n}`, body: { kind: 'streamer' } })));
