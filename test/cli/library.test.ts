@@ -1,7 +1,9 @@
+import fs from 'node:fs';
 import type { Server } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { expect, inject, test } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
 import { createDocket, type Docket, type DocketOptions } from '../../cli/library.ts';
 import { Client } from '../../clients/typescript/src/index.ts';
 import { api as clientOf, deferred, eventually, type Json } from '../support/client.ts';
@@ -135,4 +137,11 @@ test('S0.9 one that cannot be started leaves nothing behind', async () => {
   const left = `select application_name from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
   await eventually(async () => (await rowsOf(databaseUrl, left)).length === 0, 3_000);
   expect(await rowsOf(databaseUrl, 'select id from node')).toEqual([]);
+});
+
+test('a log that has nothing to say writes nothing', async () => {
+  const write = vi.spyOn(fs, 'write');
+  await setTimeout(300);
+  expect(write.mock.calls.filter(([file]) => file === 2)).toEqual([]);
+  write.mockRestore();
 });
