@@ -39,9 +39,9 @@ export function deliveryActivities(ctx: Context) {
         const isHung = 'tally' in item && item.state === 'expired';
         // a delivery exists from the first attempt on: the case was escalated then
         const isFirst = isHung && !(await deliveries.get(ctx, kind, id, 1));
-        const hasFallback = isFirst && (await escalateHung(ctx, item));
+        const failure = isFirst ? await escalateHung(ctx, item) : undefined;
         const callback = await outcomes.callbackOf(ctx, item);
-        if (!callback) return withoutReceiver(ctx, kind, id, hasFallback);
+        if (!callback) return withoutReceiver(ctx, kind, id, failure);
         if ('review' in callback) return forwardToReview(ctx, item, callback);
         const message = await outcomes.messageOf(ctx, item, callback, 1);
         const { type, version } = message;
@@ -61,10 +61,12 @@ export function deliveryActivities(ctx: Context) {
   };
 }
 
-/** The callback was removed meanwhile, or a hung case never had one: its court's fallback has it then. */
-async function withoutReceiver(ctx: Context, kind: Kind, id: string, hasFallback: boolean): Promise<void> {
-  const reason = outcomes.NO_CALLBACK;
-  if (await deliveries.giveUp(ctx, kind, id, 1, reason)) return;
-  if (hasFallback) await deliveries.conclude(ctx.db, kind, id, 'delivered', { to: 'fallback' });
-  else await deliveries.conclude(ctx.db, kind, id, 'delivery_failed', { reason });
+/**
+ * The callback was removed meanwhile, or a hung case never had one.
+ * @param failure of bringing it to its court's fallback; null: that has it
+ */
+async function withoutReceiver(ctx: Context, kind: Kind, id: string, failure: string | null = outcomes.NO_CALLBACK) {
+  if (await deliveries.giveUp(ctx, kind, id, 1, failure ?? outcomes.NO_CALLBACK)) return;
+  if (failure === null) await deliveries.conclude(ctx.db, kind, id, 'delivered', { to: 'fallback' });
+  else await deliveries.conclude(ctx.db, kind, id, 'delivery_failed', { reason: failure });
 }

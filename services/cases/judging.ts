@@ -219,23 +219,26 @@ const actor = 'system';
 /**
  * Brings a hung case to the court of appeal or the queue of tickets that its court names (S2.7); once, because the id
  * of the new case or ticket is derived from the case's.
- * @returns whether its court names one
+ * @returns null once it is there; undefined: its court names neither; a text: why it could not be brought there
  */
-export async function escalateHung(ctx: Context, item: CaseItem): Promise<boolean> {
+export async function escalateHung(ctx: Context, item: CaseItem): Promise<string | null | undefined> {
   const { db } = ctx;
   const [court] = await db.run('get_court', { name: item.queue, deleted: true });
   const fallback = court?.fallback;
-  if (!fallback || 'extendSeconds' in fallback) return false;
+  if (!fallback || 'extendSeconds' in fallback) return undefined;
   const id = followUpId(item);
   const note = (type: string, data: object) => db.move('note_item', { kind: 'case', id: item.id, type, actor, data });
   if ('queue' in fallback) {
     if (await ask(ctx, item, fallback.queue, id)) await note('escalated', { ...fallback, id });
-    return true;
+    return null;
   }
   const [appeals] = await db.run('get_court', { name: fallback.court, deleted: false });
-  if (!appeals) await note('refused', { attempt: 'escalate', reason: 'not_found', ...fallback });
-  else if ((await appeal(ctx, item, appeals, id)).length > 0) await note('escalated', { ...fallback, id });
-  return true;
+  if (!appeals) {
+    await note('refused', { attempt: 'escalate', reason: 'not_found', ...fallback });
+    return `there is no court ${fallback.court}`;
+  }
+  if ((await appeal(ctx, item, appeals, id)).length > 0) await note('escalated', { ...fallback, id });
+  return null;
 }
 
 /** `case~court`, or a hash of it where that is too long for an id: cut off, it could be the case's own id. */

@@ -37,6 +37,7 @@ export async function messageOf({ db }: Context, item: Item | CaseItem, callback
 /** Why a message is not needed any more. */
 export const NO_CALLBACK = 'the queue has no callback any more';
 const NO_INVITATION = 'the invitation has ended';
+const NO_INVITATION_CALLBACK = 'the court has no callback for invitations any more';
 
 /**
  * The message of a delivery, with the current URL and secret of its callback, so that correcting a callback has effect.
@@ -76,12 +77,13 @@ async function change({ db }: Context, { item_id: id, n, version, body }: Delive
   return outgoing(callback, messageId({ kind: 'review', id, version }, n), message);
 }
 
-/** An invitation with its case, unless it has ended, or the court has no callback for invitations. */
+/** An invitation with its case. */
 async function invitation(ctx: Context, { item_id: id, n, version }: DeliveryRow): Promise<Outgoing | string> {
   const item = await caseOf(ctx, id);
   const [open] = await ctx.db.run('open_invitation', { id, n });
   const callback = item && (await ctx.db.run('get_court', { name: item.queue, deleted: true }))[0]?.invitation_callback;
-  if (!callback || !open) return NO_INVITATION;
+  if (!open || !item) return NO_INVITATION;
+  if (!callback) return NO_INVITATION_CALLBACK;
   const expiresAt = open.expires_at.toISOString();
   const message = { type: INVITED, version, juror: open.juror, case: caseView(item), expiresAt };
   return outgoing(callback, messageId({ kind: 'case', id, version }, n), message);

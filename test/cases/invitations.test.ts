@@ -144,6 +144,15 @@ test('S2.1 an invitation is delivered again until it has ended, and not after th
   expect(ids.size).toBe(1);
 });
 
+test('S2.1 an invitation whose court has lost its callback says so', async () => {
+  const receiver = await startReceiver(() => 500);
+  await openCourt('mute', { ...inviting, invitationCallback: receiver.callback }, ['mute-j'], ['mute-1']);
+  await eventually(async () => receiver.received.length >= 1);
+  await court('mute', inviting);
+  const failed = await eventually(async () => (await deliveries('mute-1')).find((d) => d.state === 'failed'));
+  expect(failed.error).toBe('the court has no callback for invitations any more');
+});
+
 test('S2.1 an invitation whose process died before its delivery is delivered by another one', async () => {
   const receiver = await startReceiver();
   await openCourt('orphan', { ...inviting, invitationCallback: receiver.callback }, ['orphan-j'], ['orphan-1']);

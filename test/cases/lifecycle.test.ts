@@ -141,6 +141,8 @@ test('S2.7 a court of appeal that does not exist is on record, and the case hang
   const refused = await eventOf('astray-1', 'refused');
   expect(refused.data).toMatchObject({ attempt: 'escalate', reason: 'not_found', court: 'nowhere' });
   expect(await oneCase('astray-1')).toMatchObject({ state: 'hung' });
+  // nobody has it
+  expect((await eventOf('astray-1', 'delivery_failed')).data).toEqual({ reason: 'there is no court nowhere' });
 });
 
 test('S2.7 a changed deadline is that of the cases that run, those with their own aside', async () => {

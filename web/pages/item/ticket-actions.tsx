@@ -45,7 +45,7 @@ export function Moves({ ticket: { id, lease, ...ticket }, refresh, about }: Prop
   const t = texts.value.items.actions;
   const params = { path: { id } };
   const keepFor = ({ for: person, seconds }: { for: string | null; seconds: number | null }) => {
-    const since = (serverNow() - Date.parse(ticket.availableAt)) / 1_000;
+    const since = Math.max(0, serverNow() - Date.parse(ticket.availableAt)) / 1_000;
     const body = { for: person, forSeconds: person === null || seconds === null ? null : since + seconds };
     return data(api.PATCH('/v1/tickets/{id}', { params, body }));
   };

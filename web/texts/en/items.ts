@@ -219,7 +219,7 @@ export const items = {
     keepForWhom: 'Person',
     keepForWhomHint: 'Left empty: for nobody in particular',
     keepForTime: 'For how long',
-    keepForTimeHint: 'From now on; left empty: for ever',
+    keepForTimeHint: 'From now on, or from when the ticket is available; left empty: for ever',
     resolve: { label: 'Decide', title: 'Decide this ticket yourself', done: 'It has been decided.' },
     resolveWill: 'It is decided at once and for good, and its callback is sent.',
     resolveHeldWill: (holder: string) =>

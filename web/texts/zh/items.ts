@@ -209,7 +209,7 @@ export const items: Texts['items'] = {
     keepForWhom: '人员',
     keepForWhomHint: '留空则不指定',
     keepForTime: '时长',
-    keepForTimeHint: '自现在起；留空则一直有效',
+    keepForTimeHint: '自现在起，尚不可领取的工单自可领取时起；留空则一直有效',
     resolve: { label: '人工裁定', title: '人工裁定此工单', done: '已裁定。' },
     resolveWill: '立即最终裁定，并发送回调。',
     resolveHeldWill: (holder) => `立即最终裁定，并发送回调。${holder} 失去租约并收到通知。`,
