@@ -46,8 +46,11 @@ export type Core = Awaited<ReturnType<typeof startCore>>;
 const GROUP_BYTES = 8_192;
 const GROUP_MS = 50;
 
-/** Writes to standard error. pino's own `periodicFlush` writes an empty string each time, even where nobody logs. */
-export function createLog(config: Config, role: Role): Log {
+/**
+ * Writes to standard error. pino's own `periodicFlush` writes an empty string each time, even where nobody logs.
+ * @param format of a line, else JSON
+ */
+export function createLog(config: Config, role: Role, format = (line: string) => line): Log {
   const file = destination({ dest: 2, sync: false, minLength: GROUP_BYTES });
   let due = false;
   const flush = () => {
@@ -61,7 +64,7 @@ export function createLog(config: Config, role: Role): Log {
   // lines that came during a write: a flush then does nothing
   file.on('write', (bytes: number) => bytes > 0 && flushSoon());
   const write = (line: string) => {
-    file.write(line);
+    file.write(format(line));
     flushSoon();
   };
   return pino({ level: config.logLevel, base: { role } }, { write });

@@ -16,9 +16,12 @@ import { findSite } from './servers/site.ts';
 
 export type RunningProcess = Awaited<ReturnType<typeof startProcess>>;
 
-/** Runs the API, the worker, or both, on stores that run already. */
-export async function startProcess(role: Role, config: Config, stores: Stores) {
-  const log = createLog(config, role);
+/**
+ * Runs the API, the worker, or both, on stores that run already.
+ * @param format of the log's lines, else JSON
+ */
+export async function startProcess(role: Role, config: Config, stores: Stores, format?: (line: string) => string) {
+  const log = createLog(config, role, format);
   const addresses = listenAddresses(config);
   const metrics = addresses.metrics ? await bindMetrics(addresses.metrics) : null;
   if (role !== 'api') installRuntime(log, metrics?.sdkPort);

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../runtime/config.ts';
 import { migrate, SchemaAheadError } from '../runtime/database.ts';
 import { databaseFailure, needFolder } from '../runtime/failures.ts';
+import { readable } from './readable.ts';
 import { commandLine, isAlive } from './servers/children.ts';
 import { lastingPort, listenAddresses, needFree } from './servers/ports.ts';
 import { startPostgres } from './servers/postgres.ts';
@@ -49,6 +50,7 @@ export async function startSystem(config: Config, say: (line: string) => void, s
       'all',
       { ...config, nexusQueues },
       { databaseUrl, temporalAddress, temporalUiUrl },
+      readable,
     );
     started.push(running);
     signal.throwIfAborted();

@@ -136,7 +136,7 @@ const Environment = z.object({
   LOG_LEVEL: kinds
     .oneOf('fatal', 'error', 'warn', 'info', 'debug', 'silent')
     .default('warn')
-    .describe('fatal, error, warn, info, debug or silent; JSON lines on standard error'),
+    .describe('fatal, error, warn, info, debug or silent; lines on standard error, JSON but of docket start'),
 });
 
 /** An environment variable that Docket reads. */
