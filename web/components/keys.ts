@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface Shortcut {
   /** As in `KeyboardEvent.key`: `?`, `1`, `Escape`. */
@@ -41,13 +41,13 @@ export function useShortcuts(all: readonly Shortcut[]): void {
   const current = useRef(all);
   current.current = all;
   const named = all.map(({ key, does }) => `${key} ${does}`).join('\n');
-  useEffect(() => {
+  // as soon as it is shown: who is quick would press a key that no one hears, or see no help for it
+  useLayoutEffect(() => {
     shortcuts.value = current.current;
     return () => {
       shortcuts.value = [];
     };
   }, [named]);
-  // as soon as it is shown: who is quick would press a key that no one hears
   useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       if (!isFree(event)) return;
