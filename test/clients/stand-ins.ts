@@ -41,13 +41,17 @@ export const recorded = (url: string): Promise<StandIn> => failing(url, () => fa
  * Passes everything on, and breaks off in the answer the first time each call comes that it is to forget. If that is
  * to be but `once`, it answers 503 from then on.
  */
-export async function forgetful(url: string, forgets: (call: Call) => boolean, once = false): Promise<StandIn> {
+export async function forgetful(
+  url: string,
+  forgets: (call: Call) => boolean | Promise<boolean>,
+  once = false,
+): Promise<StandIn> {
   const seen = new Set<string>();
   return standIn(async (call, request, response) => {
     if (once && seen.size > 0) return refuse(response);
     const { status, text } = await passedOn(url, call, request);
     const name = `${call.path} ${call.body}`;
-    if (seen.has(name) || !forgets(call)) return response.writeHead(status).end(text);
+    if (seen.has(name) || !(await forgets(call))) return response.writeHead(status).end(text);
     seen.add(name);
     // not before its first byte: then curl repeats the call by itself
     response.writeHead(200, { 'content-length': text.length });

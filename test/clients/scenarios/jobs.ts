@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { type Client, eventually, type Json, numbered } from '../../support/client.ts';
+import { eventually, type Json, numbered } from '../../support/client.ts';
+import { job, stats } from '../../support/jobs.ts';
 import { createKey } from '../../support/keys.ts';
 import {
   allEnded,
@@ -15,8 +16,6 @@ import {
 } from '../driver.ts';
 import { away, failing, forgetful, startOwnApi } from '../stand-ins.ts';
 import { scenariosOf, type WorkScenario } from './kinds.ts';
-
-const stats = async (api: Client, topic: string): Promise<Json> => (await api.get(`/v1/topics/${topic}/stats`)).body;
 
 /** Adds so many jobs with the client. @returns their ids */
 async function produce(call: Connected, count: number, job: Json, prefix = `${job.topic}-`): Promise<string[]> {
@@ -142,6 +141,25 @@ export const jobs = scenariosOf('job', {
     expect(began(consumer)).toHaveLength(7);
     expect(consumer.lines('error')).toMatchObject([{ item: back }]);
   },
+
+  'S3.1 S3.2 an add that is sent again is one run, also where that is over meanwhile; the next add is the next run':
+    async ({ api, connect }) => {
+      const topic = 'once-more';
+      const finishOne = async () => {
+        const { id, token } = await job(api, 'pop', { topic });
+        await job(api, 'finish', { id, token });
+        return true;
+      };
+      const { url, calls } = await forgetful(api.url, finishOne);
+      const call = connect({ servers: [url] });
+      // the answer that came is that of the repeat
+      expect(await call('add', topic, 'one', 1)).toBe(false);
+      expect(await call('addMany', [{ topic, id: 'two', body: 2 }])).toMatchObject([{ success: true }]);
+      expect(calls).toHaveLength(4);
+      expect(await stats(api, topic)).toMatchObject({ finished: 2, ready: 0 });
+      expect(await connect()('add', topic, 'one', 1)).toBe(true);
+      expect(await stats(api, topic)).toMatchObject({ finished: 1, ready: 1 });
+    },
 
   'S3.4 S3.7 a server is killed: the others finish everything (they find it themselves: false)': outlives(false),
   'S3.4 S3.7 a server is killed: the others finish everything (they find it themselves: true)': outlives(true),
