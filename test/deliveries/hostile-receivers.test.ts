@@ -42,8 +42,10 @@ const BEHAVIOURS: [name: string, behave: (socket: Socket) => void, shown: RegExp
 
 /** A receiver that behaves so until it is repaired. */
 async function startHostile(behave: (socket: Socket) => void) {
-  const state = { calls: 0, repaired: false };
+  const state = { calls: 0, open: 0, repaired: false };
   const server = createServer((socket) => {
+    state.open++;
+    socket.on('close', () => state.open--);
     socket.on('error', () => {});
     socket.once('data', () => {
       state.calls++;
@@ -85,6 +87,37 @@ test.concurrent.each(BEHAVIOURS)(
   },
   300_000,
 );
+
+const TRAILERS = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n0\r\n';
+
+test.each<[name: string, behave: (socket: Socket) => void]>([
+  ['body', endlessly('HTTP/1.1 200 OK\r\n\r\n')],
+  [
+    'trailers',
+    (socket) => {
+      socket.write(TRAILERS);
+      endlessly('X: y\r\n')(socket);
+    },
+  ],
+])('S0.10 a receiver that takes a message is hung up on, if its %s never ends', async (name, behave) => {
+  const receiver = await startHostile(behave);
+  await configure(api, `endless-${name}`, { callback: receiver.callback });
+  const id = await decide(`endless-${name}`);
+  await eventually(async () => (await deliveryOf(id))?.state === 'delivered');
+  await eventually(async () => receiver.open === 0);
+  expect(receiver.calls).toBe(1);
+});
+
+test('S0.10 an answer that is broken off at any byte is none', async () => {
+  const each = Array.from({ length: NO_CONTENT.length }, async (_, length) => {
+    const receiver = await startHostile(end(NO_CONTENT.slice(0, length)));
+    await configure(api, `bytes-${length}`, { callback: receiver.callback });
+    const { state, status, error } = await firstFailureOf(await decide(`bytes-${length}`));
+    expect({ length, state, status }).toEqual({ length, state: 'pending', status: null });
+    expect(error).toMatch(/socket hang up|without an answer|Parse Error|ECONNRESET/);
+  });
+  await Promise.all(each);
+});
 
 test('S3.7 a topic whose receiver has answered 101 pushes on', async () => {
   const [, behave] = BEHAVIOURS[0] as (typeof BEHAVIOURS)[0];
