@@ -170,17 +170,24 @@ export const warningsOf = (rules: Rule[]): string[] =>
     );
   });
 
-interface Condition {
+/** Keywords of JSON Schema with conditions over the same value. */
+const SAME_VALUE = ['not', 'if', 'then', 'else', 'allOf', 'anyOf', 'oneOf'] as const;
+
+type Condition = { [keyword in (typeof SAME_VALUE)[number]]?: Condition | Condition[] } & {
   required?: string[];
   properties?: object;
-  allOf?: Condition[];
-  anyOf?: Condition[];
-  oneOf?: Condition[];
-}
+  $ref?: string;
+  $defs?: Record<string, Condition>;
+};
 
-function fieldsOf(when: Condition): string[] {
-  const { required = [], properties = {}, allOf = [], anyOf = [], oneOf = [] } = when;
-  return [...required, ...Object.keys(properties), ...[...allOf, ...anyOf, ...oneOf].flatMap(fieldsOf)];
+/** The fields that a condition names. @param seen keeps one that refers to itself from going round */
+function fieldsOf(when: Condition, root = when, seen = new Set<Condition>()): string[] {
+  if (seen.has(when)) return [];
+  seen.add(when);
+  const { required = [], properties = {}, $ref } = when;
+  const referred = root.$defs?.[$ref?.replace('#/$defs/', '') ?? ''] ?? [];
+  const others = [referred, ...SAME_VALUE.map((keyword) => when[keyword] ?? [])].flat();
+  return [...required, ...Object.keys(properties), ...others.flatMap((other) => fieldsOf(other, root, seen))];
 }
 
 const openTickets = ({ db }: Context, queue: string) =>

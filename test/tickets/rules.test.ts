@@ -206,16 +206,18 @@ test('S0.2 tickets added while rules change end up under the newest', async () =
 
 test('S0.2 a dry run lists skills that would be required; it and a save warn of rules over fields that tickets do not have', async () => {
   for (const id of ['skill-1', 'skill-2']) await add('skilled', { id, body: { kind: id } });
+  const $defs = { a: { required: ['author'], if: { required: ['lang'] } } };
   const rules = [
     { when: kind('skill-1'), requires: ['senior'] },
     { name: 'typo', when: { allOf: [{ properties: { kind: { const: 'skill-2' } }, required: ['kind'] }] }, add: 5 },
+    { name: 'deep', when: { $ref: '#/$defs/a', $defs }, add: 5 },
   ];
   const { body } = await api.put('/v1/queues/skilled', { rules, dryRun: true });
   expect(body).toMatchObject({ total: 1, wouldMove: [{ id: 'skill-1', before: 0, after: 0 }] });
   expect(body.wouldMove[0].requires).toEqual({ before: [], after: ['senior'] });
-  const warnings = [
-    'rule typo looks at kind, which tickets do not have: they have id, body, priority, requires, attempts, callback',
-  ];
+  const unknown = 'which tickets do not have: they have id, body, priority, requires, attempts, callback';
+  const named = ['rule typo looks at kind', 'rule deep looks at author', 'rule deep looks at lang'];
+  const warnings = named.map((each) => `${each}, ${unknown}`);
   expect(body.warnings).toEqual(warnings);
   expect((await api.put('/v1/queues/skilled', { rules })).body).toMatchObject({ name: 'skilled', rules, warnings });
   expect((await api.get('/v1/queues/skilled')).body).not.toHaveProperty('warnings');
