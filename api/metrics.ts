@@ -109,7 +109,7 @@ function addSystem(ctx: Context, registers: Registry[]): void {
       },
     });
   const unpublished = shared(() => figures.unpublished(ctx));
-  const parked = shared(() => figures.parked(ctx));
+  const parked = shared(() => figures.parked(ctx, true));
   gauge(
     'docket_postgres_up',
     '1: this process can read from PostgreSQL; 0: metrics of the whole system are left out',

@@ -189,6 +189,9 @@ export const Attention = z
       total: Whole,
       items: z.array(z.object({ kind: z.enum(KINDS), id: z.string(), until: z.string(), error: z.string() })),
     }),
+    heldBack: z
+      .array(z.object({ queue: z.string(), tickets: Whole }))
+      .describe('Queues with tickets for which their rules could not be evaluated in time'),
     warnings: z
       .array(
         z.object({

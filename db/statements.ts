@@ -629,7 +629,8 @@ export interface Statements {
   overdue_count: { params: { queues: number }; row: { n: number } };
   paused_queues: { params: { limit: number }; row: { kind: Columns['queue.kind']; name: string; waiting: number } };
   failed_queues: { params: { kinds: (string | null)[]; lines: number; limit: number }; row: { kind: Columns['delivery.kind']; queue: string | null; failed: number; newest: Date } };
-  list_parked: { params: { limit: number }; row: ParkedRow };
+  list_parked: { params: { limit: number; rules: boolean }; row: ParkedRow };
+  held_back_queues: { params: { limit: number }; row: { queue: string; tickets: number } };
   find_items: { params: { kinds: (string | null)[]; prefix: string; afterId?: string | null; afterKind?: string | null; limit: number }; row: { kind: Columns['item.kind']; id: string; queue: string; state: Columns['item.state']; created_at: Date; holder: string | null; ended_at: Date | null; ended_by: string | null } };
   ensure_queue: { params: { kind: string; name: string }; row: never };
   get_queue: { params: { kind: string; name: string }; row: QueueRow };
@@ -689,7 +690,7 @@ export interface Statements {
   tick_item: { params: { kind: string; id: string }; row: ItemRow; moves: true };
   next_due: { params: {}; row: { seconds: number | null } };
   unpark: { params: {}; row: never };
-  parked_count: { params: {}; row: { n: number } };
+  parked_count: { params: { rules: boolean }; row: { n: number } };
   beat: { params: { id: string; url?: string | null; role: string; follows: boolean }; row: never };
   use_store: { params: { store: string; node: string }; row: never };
   leave: { params: { id: string }; row: never };

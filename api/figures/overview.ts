@@ -44,7 +44,7 @@ export const overviewEndpoint = endpoint('getOverview', 'GET /v1/overview', {
 export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
   tag: 'Figures',
   summary:
-    'Everything that needs attention: long waits, paused queues with work, failed deliveries, parked items, warnings, engines out of reach',
+    'Everything that needs attention: long waits, paused queues with work, failed deliveries, parked items, tickets held back, warnings, engines out of reach',
   roles: ['producer', 'agent', 'supervisor'],
   scope: 'unbound',
   answers: { 200: contract.Attention },
@@ -52,7 +52,7 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
     const [found, oldest, parkedTotal, warned, unpublished, nodes, temporal, followed] = await Promise.all([
       figures.attention(ctx),
       figures.oldestDelivery(ctx),
-      figures.parked(ctx),
+      figures.parked(ctx, false),
       warnings(ctx),
       figures.unpublished(ctx),
       figures.nodes(ctx),
@@ -87,6 +87,7 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
           until: p.until.toISOString(),
         })),
       },
+      heldBack: found.heldBack.map(({ queue, tickets }) => ({ queue, tickets })),
       warnings: warned.map(warningView),
       engines: {
         postgres: 'ok' as const,

@@ -76,8 +76,14 @@ select kind, nullif(queue, '') as queue, count(*)::integer as "failed!", max(upd
   where until > clock_timestamp() order by until desc limit :limit)
 union all
 (select kind, id, rules_due_at, 'the rules of its queue cannot be evaluated in time' from item
-  where rules_due_at > clock_timestamp() and ended_at is null order by rules_due_at limit :limit)
+  where :rules and rules_due_at > clock_timestamp() and ended_at is null order by rules_due_at limit :limit)
  limit :limit;
+
+-- name: held_back_queues
+-- Queues whose rules could not be evaluated in time for some of their tickets; the most such tickets first.
+select queue as "queue!", count(*)::integer as "tickets!" from item
+ where rules_due_at > clock_timestamp() and ended_at is null
+ group by queue order by 2 desc, 1 limit :limit;
 
 -- name: find_items
 -- Items of all kinds whose id begins with :prefix, in the order of ids, without gold: a range of the primary key for

@@ -19,9 +19,10 @@ select extract(epoch from min(wake_at) - clock_timestamp())::double precision as
 delete from parked where until < clock_timestamp() - interval '10 minutes';
 
 -- name: parked_count
--- Items whose due transition fails, and tickets whose rules ran out of time.
+-- Items whose due transition fails, and, with :rules, tickets whose rules ran out of time.
 select ((select count(*) from parked where until > clock_timestamp())
-      + (select count(*) from item where rules_due_at > clock_timestamp() and ended_at is null))::integer as "n!";
+      + (select count(*) from item
+          where :rules and rules_due_at > clock_timestamp() and ended_at is null))::integer as "n!";
 
 -- name: beat
 insert into node (id, url, role, follows) values (:id, :url?, :role, :follows)

@@ -30,7 +30,7 @@ export const WAITING_CHECKS: readonly Check[] = [
     advice:
       'Remove the cause that the error names; each is tried again, tickets as soon as the rules of their queue are changed.',
     async look({ db }) {
-      const rows = await db.run('list_parked', { limit: MOST });
+      const rows = await db.run('list_parked', { rules: true, limit: MOST });
       return rows.map(({ kind, item_id, error }) => ({ id: `${kind}/${item_id}`, says: error }));
     },
   },

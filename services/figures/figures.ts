@@ -26,7 +26,8 @@ export const isFollowed = async ({ db: { lists } }: Context) => only(await lists
 export const resync = async ({ db: { lists } }: Context) => (await lists.run('resync_count'))[0]?.n ?? 0;
 
 /** Number of items whose due transition fails. */
-export const parked = async ({ db: { lists } }: Context) => (await lists.run('parked_count'))[0]?.n ?? 0;
+export const parked = async ({ db: { lists } }: Context, rules: boolean) =>
+  (await lists.run('parked_count', { rules }))[0]?.n ?? 0;
 
 /** Deliveries by state, and as `attempt_<state>` the number of attempts that left them in it. */
 export const deliveries = ({ db: { lists } }: Context) => lists.run('delivery_counts');
@@ -59,16 +60,17 @@ export const find = ({ db: { lists } }: Context, wanted: ParamsOf<'find_items'>)
 
 /** Queues, deliveries and items that need attention, the worst first. */
 export async function attention({ db: { lists } }: Context) {
-  const [late, overdue, paused, failed, parkedItems, counts] = await Promise.all([
+  const [late, overdue, paused, failed, parkedItems, heldBack, counts] = await Promise.all([
     lists.run('late_queues', { queues: MOST_TARGETS, limit: MOST_SHOWN }),
     lists.run('overdue_count', { queues: MOST_TARGETS }),
     lists.run('paused_queues', { limit: MOST_SHOWN }),
     lists.run('failed_queues', { kinds: [...DELIVERED_KINDS], lines: MOST_FAILED, limit: MOST_SHOWN }),
-    lists.run('list_parked', { limit: MOST_SHOWN }),
+    lists.run('list_parked', { rules: false, limit: MOST_SHOWN }),
+    lists.run('held_back_queues', { limit: MOST_SHOWN }),
     lists.run('delivery_counts'),
   ]);
   const failedTotal = counts.reduce((sum, { what, n }) => (what === 'failed' ? sum + n : sum), 0);
-  return { late, overdue: only(overdue).n, paused, failed, parked: parkedItems, failedTotal };
+  return { late, overdue: only(overdue).n, paused, failed, parked: parkedItems, heldBack, failedTotal };
 }
 
 /** The processes that are alive. */

@@ -97,7 +97,7 @@ test('what has been handed out is counted on when its minute is over', async () 
   expect(queues.items.find((q: Json) => q.name === 'old')).toMatchObject({ held: 1, handedOutLastMinute: 0 });
 });
 
-test('what needs attention: who waits beyond the target or behind a pause, what is parked, what the doctor warns of, engines', async () => {
+test('what needs attention: who waits beyond the target or behind a pause, what is parked or held back, what the doctor warns of, engines', async () => {
   const callback = { url: 'http://receiver.test/', secret: 'sealed:0123abcd:none' };
   await sql(`insert into queue (kind, name, callback) values ('ticket', 'sealed', $1)`, [callback]);
   const calm = (await api.get('/v1/attention')).body;
@@ -142,6 +142,9 @@ test('what needs attention: who waits beyond the target or behind a pause, what 
     items: [{ kind: 'ticket', id: 'slow-1', error: 'it breaks' }],
   });
   await sql('delete from parked');
+  await sql(`update item set rules_due_at = clock_timestamp() + interval '1 minute' where id = 'calm-1'`);
+  const { parked, heldBack } = (await api.get('/v1/attention')).body;
+  expect([parked.total, heldBack]).toEqual([0, [{ queue: 'calm', tickets: 1 }]]);
 });
 
 test('who may see it: all who add or claim for others; a reviewer their own line, a consumer jobs, a bound key its own', async () => {

@@ -64,18 +64,21 @@ test('what needs someone stands on top, each with a link to it, and leaves when 
   await system.sql(
     `insert into parked values ('ticket', 'always-1', clock_timestamp() + interval '1 minute', 'broken')`,
   );
+  await add(api, 'ruled', { id: 'ruled-1' });
+  await system.sql(`update item set rules_due_at = clock_timestamp() + interval '5 minutes' where id = 'ruled-1'`);
   const page = await browser.open(api.url);
   const attention = page.getByRole('region', { name: 'Needs attention' });
   const line = (text: string) => attention.getByRole('listitem').filter({ hasText: text });
   await line('1 item is parked').getByRole('link', { name: 'always-1' }).waitFor();
   await line('slow: the oldest item has been waiting for 2 h 1 min, the target is 1 min').waitFor();
+  await line("ruled: 1 ticket is held back: the queue's rules").getByRole('link', { name: 'ruled' }).waitFor();
   // PostgreSQL of the tests syncs nothing
   await line('PostgreSQL has settings that lose data').waitFor();
-  expect(await attention.getByRole('listitem').count()).toBe(5);
+  expect(await attention.getByRole('listitem').count()).toBe(6);
   await line('stopped: paused while 1 item waits').getByRole('link', { name: 'stopped' }).click();
   await page.getByRole('heading', { level: 1, name: 'Queue stopped' }).waitFor();
   await api.post('/v1/queues/stopped/resume');
-  await system.sql('delete from parked');
+  await system.sql('delete from parked; update item set rules_due_at = null');
   await api.post('/v1/tickets/slow-1/resolve', { decision: 'keep', reason: 'seen' });
   await page.goBack();
   await line('1 delivery has failed for good').getByRole('link', { name: 'refused' }).click();

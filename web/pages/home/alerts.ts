@@ -39,6 +39,9 @@ export function alertsOf(seen: Attention, t: Texts['home']['alerts']): Alert[] {
     engines.temporal !== 'ok' && { tone: 'bad', text: t.temporal, links: [] },
     engines.temporal === 'ok' && engines.worker !== 'ok' && { tone: 'bad', text: t.worker, links: [] },
     parked.total > 0 && { tone: 'bad', text: t.parked(parked.total), links: parked.items.map(itemLink) },
+    ...seen.heldBack.map(({ queue: name, tickets }): Alert => {
+      return { tone: 'bad', queue: queueLink({ kind: 'ticket', name }), text: t.heldBack(tickets), links: [] };
+    }),
     failed.total > 0 && { tone: 'bad', text: t.failed(failed.total), links: failedIn },
     ...seen.waitingTooLong.map(({ oldestWaitingSeconds: oldest, targetSeconds: target, ...queue }): Alert => {
       return { tone: 'warn', queue: queueLink(queue), text: t.oldest(duration(oldest), duration(target)), links: [] };

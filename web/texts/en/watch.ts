@@ -44,6 +44,8 @@ export const home = {
       `Publishing is behind by ${age}: Temporal has yet to receive ${count(n, 'change', 'changes')}. Outcomes go first.`,
     pending: (age: string) => `The oldest delivery has been pending for ${age}.`,
     oldest: (age: string, target: string) => `the oldest item has been waiting for ${age}, the target is ${target}.`,
+    heldBack: (n: number) =>
+      `${count(n, 'ticket is', 'tickets are')} held back: the queue's rules cannot be evaluated in time.`,
     paused: (n: number) => `paused while ${count(n, 'item waits', 'items wait')}.`,
     warnings: {
       settings: 'PostgreSQL has settings that lose data or break statements',

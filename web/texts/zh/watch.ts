@@ -39,6 +39,7 @@ export const home: Texts['home'] = {
     behind: (n, age) => `发布滞后 ${age}：还有 ${n} 项变更未送达 Temporal。结果优先发布。`,
     pending: (age) => `最早的待投递项已等待 ${age}。`,
     oldest: (age, target) => `最早的项目已等待 ${age}，目标为 ${target}。`,
+    heldBack: (n) => `${n} 张工单被暂扣：无法及时评估队列的规则。`,
     paused: (n) => `已暂停，仍有 ${n} 项在等待。`,
     warnings: {
       settings: 'PostgreSQL 的设置会丢失数据或使语句出错',
