@@ -25,7 +25,7 @@ export const isFollowed = async ({ db: { lists } }: Context) => only(await lists
 /** Number of schedules and repeated deliveries that may differ in Temporal from their rows. */
 export const resync = async ({ db: { lists } }: Context) => (await lists.run('resync_count'))[0]?.n ?? 0;
 
-/** Number of items whose due transition fails. */
+/** Number of items whose due transition fails. @param rules counts tickets whose rules run out of time, too */
 export const parked = async ({ db: { lists } }: Context, rules: boolean) =>
   (await lists.run('parked_count', { rules }))[0]?.n ?? 0;
 
