@@ -54,6 +54,14 @@ test('S0.2 S0.4 an operator reprioritizes, releases and invalidates; the API see
   await fact(page, 'State').first().getByText('Invalidated').waitFor();
 });
 
+test('S0.8 a delayed ticket is kept for one person from when it is available', async () => {
+  await add(api, 'later', { id: 'later-1', delaySeconds: 3_600 });
+  const page = await browser.open(at('ticket', 'later-1'));
+  const fields = { Person: 'olga', 'For how long (seconds)': '600' };
+  await confirm(page, 'Keep for …', 'Keep it for one person', fields);
+  expect(await ticket(api, 'later-1')).toMatchObject({ state: 'delayed', for: 'olga' });
+});
+
 test('S0.4 without a reason nothing is invalidated, and the dialog says what is wrong and stays', async () => {
   await add(api, 'acts', { id: 'acts-2' });
   const page = await browser.open(at('ticket', 'acts-2'));
