@@ -47,7 +47,7 @@ const GROUP_BYTES = 8_192;
 const GROUP_MS = 50;
 
 /**
- * Writes to standard error. pino's own `periodicFlush` writes an empty string each time, even where nobody logs.
+ * Writes to standard error. pino's `periodicFlush` would write an empty string at each interval without a line.
  * @param format of a line, else JSON
  */
 export function createLog(config: Config, role: Role, format = (line: string) => line): Log {

@@ -87,7 +87,7 @@ export const attentionEndpoint = endpoint('getAttention', 'GET /v1/attention', {
           until: p.until.toISOString(),
         })),
       },
-      heldBack: found.heldBack.map(({ queue, tickets }) => ({ queue, tickets })),
+      heldBack: found.heldBack,
       warnings: warned.map(warningView),
       engines: {
         postgres: 'ok' as const,
