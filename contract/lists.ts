@@ -22,8 +22,9 @@ export const ticketFilter = {
   automation: Automation.optional(),
   text: chosenName(200).optional().describe('Words of the body, as a search engine takes them: `"buy now" -shop`'),
   overturned: z.enum(['true', 'false']).optional().describe('Whether another decision than its own counts'),
+  order: z.enum(['newest', 'oldest']).optional().describe('By when they were created; left out: the newest first'),
 };
-/** The filters of a list, all of which must fit. */
+/** The filters of a list, all of which must fit, and its order. */
 export const TicketFilter = z.object(ticketFilter);
 export type SavedFilter = z.infer<typeof TicketFilter>;
 export const TicketPage = PageByTime.extend(ticketFilter);

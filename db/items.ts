@@ -109,10 +109,10 @@ interface Position {
 export const listItems = (lists: Queryable, kind: Kind, { before, ...filter }: ItemFilter, limit: number) =>
   lists.run('list_items', { kind, ...filter, beforeCreatedAt: before?.time, beforeSeq: before?.seq, limit });
 
-/** What `list_items` has no index for; `unseen`: without tickets that have an open look. */
+/** What `list_items` has no index or no order for; `unseen`: without tickets that have an open look. */
 export type Walked = Omit<SavedFilter, keyof ItemFilter | 'reviewer'> & { unseen?: boolean | undefined };
 
-/** A page of tickets, newest first. @returns the rows, and where the page has ended because so many tickets were looked at */
+/** A page of tickets. @returns the rows, and where the page has ended because so many tickets were looked at */
 export async function listTickets(
   lists: Queryable,
   { before, ...filter }: ItemFilter,

@@ -22,13 +22,14 @@ type Cursor = z.output<typeof PageByTime>['cursor'];
  * that has an open look.
  */
 async function pageFor(ctx: Context, caller: Caller, filter: Filter, limit: number, cursor: Cursor) {
-  const { queue, state, reviewer, createdAfter, createdBefore, subject, category, text, ...decided } = filter;
+  const { queue, state, reviewer, createdAfter, createdBefore, subject, category, text, order, ...decided } = filter;
   const person = caller.role === 'reviewer' ? personOf(caller, reviewer) : reviewer;
   const isByDecision = Object.values(decided).some((value) => value !== undefined);
   const walked = {
     subject,
     category,
     text,
+    order: order === 'oldest' ? order : undefined,
     ...decided,
     unseen: (caller.role === 'agent' && isByDecision) || undefined,
   };
@@ -48,7 +49,7 @@ const shared = { tag: 'Tickets' as const, roles: ['producer', 'reviewer', 'agent
 
 export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
   ...shared,
-  summary: 'Tickets that fit all filters, newest first. A page may end early, after 10,000 that do not fit',
+  summary: 'Tickets that fit all filters. A page may end early, after 10,000 that do not fit',
   scope: { list: 'queue', queue: ({ query }) => query.queue },
   query: TicketPage,
   answers: { 200: pageOf(Ticket) },
@@ -76,7 +77,7 @@ const ROWS = 500;
 
 export const listTicketsCsv = endpoint('listTicketsCsv', 'GET /v1/tickets.csv', {
   ...shared,
-  summary: 'All tickets that fit all filters, newest first, as a table',
+  summary: 'All tickets that fit all filters, as a table',
   scope: { queue: ({ query }) => query.queue },
   query: TicketFilter,
   answers: { 200: z.string() },

@@ -5,11 +5,12 @@ create or replace function verdict_of(p_decision json) returns text language sql
   return case json_typeof(p_decision) when 'object' then p_decision ->> 'verdict'
                                       when 'array' then null else p_decision #>> '{}' end;
 
--- Tickets that fit a filter, newest first. Each queue and state is a stream in the order of an index: item_state; of
--- what a person decided item_decided_by, of what was overturned item_overturned, of what models had a part in
--- item_automated, of a subject item_subject. They are merged, and each ticket on the way is looked at, 10,000 at most.
--- f  the filter of the API, with `person` for who holds or decided, `unseen` for without those that have an open look,
---    and (beforeCreatedAt, beforeSeq) of the last row of the page before
+-- Tickets that fit a filter, newest or oldest first. Each queue and state is a stream in the order of an index:
+-- item_state; of what a person decided item_decided_by, of what was overturned item_overturned, of what models had a
+-- part in item_automated, of a subject item_subject. They are merged, and each ticket on the way is looked at, at most
+-- 10,000.
+-- f  the filter and `order` of the API, with `person` for who holds or decided, `unseen` for without those that have an
+--    open look, and (beforeCreatedAt, beforeSeq) of the last row of the page before
 -- Words of bodies are those of db/functions/full-text.sql.
 -- Where it stops for the number that it has looked at, the last row has no id, and says how far it has come.
 create or replace function walk_tickets(f jsonb, p_limit integer)
@@ -22,6 +23,7 @@ declare
   -- what only decisions have
   v_decided boolean := f ?| '{decidedBy,decidedAfter,decidedBefore,verdict,overturned}'
                        or coalesce(f ->> 'automation' <> 'none', false);
+  v_order constant text := case f ->> 'order' when 'oldest' then 'created_at, seq' else 'created_at desc, seq desc' end;
   v_states text[] := array(
     select s from unnest('{held,ready,delayed,settled,invalidated,expired,dead}'::text[]) s
      where coalesce(s = f ->> 'state', true) and (s = 'settled' or not v_decided)
@@ -41,8 +43,8 @@ begin
       ('createdBefore', true, $c$created_at < ($1 ->> 'createdBefore')::timestamptz$c$),
       -- a ticket may come from a clock that is ahead by a minute
       ('decidedBefore', true, $c$created_at < ($1 ->> 'decidedBefore')::timestamptz + interval '1 minute'$c$),
-      ('beforeSeq', true, $c$(created_at, seq) < (($1 ->> 'beforeCreatedAt')::timestamptz,
-                                                  ($1 ->> 'beforeSeq')::bigint)$c$),
+      ('beforeSeq', true, format($c$(created_at, seq) %s (($1 ->> 'beforeCreatedAt')::timestamptz,
+        ($1 ->> 'beforeSeq')::bigint)$c$, case f ->> 'order' when 'oldest' then '>' else '<' end)),
       ('queue', false, $c$queue = $1 ->> 'queue'$c$),
       ('subject', false, $c$subject = $1 ->> 'subject'$c$),
       ('category', false, $c$category = $1 ->> 'category'$c$),
@@ -81,11 +83,11 @@ begin
   end if;
 
   for r in execute format('select id, created_at, seq, coalesce((look ->> ''seq'')::bigint, seq) as no, fits '
-      'from (%s) s order by created_at desc, seq desc limit %s', (
+      'from (%s) s order by %s limit %s', (
         select string_agg(format('(select id, created_at, seq, look, %s as fits from item i where %s '
-                   'order by created_at desc, seq desc)', v_fits,
-                 concat_ws(' and ', 'kind = ''ticket''', stream, nullif(v_range, ''))), ' union all ')
-          from unnest(v_streams) as stream), c_most) using f, v_states, v_ids
+                   'order by %s)', v_fits,
+                 concat_ws(' and ', 'kind = ''ticket''', stream, nullif(v_range, '')), v_order), ' union all ')
+          from unnest(v_streams) as stream), v_order, c_most) using f, v_states, v_ids
   loop
     v_read := v_read + 1;
     continue when r.fits is not true and v_read < c_most;

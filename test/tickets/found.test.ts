@@ -3,7 +3,6 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import { dice, eventually, insist, type Json, numbered, repeat, walk } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { loader } from '../support/plans.ts';
-import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const { api, keyed, running, sql } = await startTestSystem({}, { role: 'api' });
@@ -66,6 +65,7 @@ const FITS: Record<string, (ticket: Json, value: string) => boolean> = {
   reviewer: ({ lease, decidedBy }, value) => (lease?.reviewer ?? decidedBy) === value,
   subject: ({ subject }, value) => subject === value,
   category: ({ category }, value) => category === value,
+  order: () => true,
   createdAfter: ({ createdAt }, value) => createdAt > value,
   createdBefore: ({ createdAt }, value) => createdAt < value,
   decidedBy: ({ decidedBy }, value) => decidedBy === value,
@@ -92,13 +92,16 @@ function someFilter(roll: (sides: number) => number): Filter {
     ...{ category: of.category, createdAfter: of.createdAt, createdBefore: of.createdAt, decidedBy: of.decidedBy },
     ...{ decidedAfter: between(of.decidedAt), decidedBefore: of.decidedAt, verdict: verdictOf(of.decision) },
     ...{ automation: of.automation, overturned: ['true', 'false'][roll(2)] },
+    order: ['oldest', 'newest'][roll(2)],
   };
   const set = Object.entries(values).filter(([, value]) => value && roll(5) === 0) as [string, string][];
   return Object.fromEntries(set);
 }
 
-const fitting = (filter: Filter) =>
-  all.filter((ticket) => Object.entries(filter).every(([name, value]) => FITS[name]?.(ticket, value)));
+const fitting = (filter: Filter) => {
+  const found = all.filter((ticket) => Object.entries(filter).every(([name, value]) => FITS[name]?.(ticket, value)));
+  return filter.order === 'oldest' ? found.reverse() : found;
+};
 const ids = (tickets: Json[]) => tickets.map(({ id }) => id);
 
 test('S4.9 each filter of tickets, and all together, give what a filter over the whole list gives, page by page', async () => {
@@ -120,7 +123,7 @@ test('S4.9 each filter of tickets, and all together, give what a filter over the
     }
   for (let n = 0; n < byNight(500, 60); n++) await check(someFilter(roll));
   expect([...met].sort()).toEqual(Object.keys(FITS).sort());
-  for (const wrong of ['verdict=', 'verdict=a%00', 'overturned=1', 'automation=some', 'decidedAfter=today'])
+  for (const wrong of ['verdict=', 'verdict=a%00', 'overturned=1', 'automation=some', 'decidedAfter=today', 'order=1'])
     expect((await api.get(`/v1/tickets?${wrong}`)).status).toBe(422);
 }, 180_000);
 
@@ -144,7 +147,13 @@ const cellsOf = (csv: string): string[][] =>
 
 test('S4.9 the table of a list has what its pages have, in cells that no spreadsheet takes for formulas', async () => {
   const text = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
-  const filters: Filter[] = [{}, { verdict: 'keep' }, { queue: 'f-1', overturned: 'true' }, { decidedBy: 'nobody' }];
+  const filters: Filter[] = [
+    {},
+    { verdict: 'keep' },
+    { queue: 'f-1', overturned: 'true' },
+    { order: 'oldest' },
+    { decidedBy: 'nobody' },
+  ];
   for (const filter of filters) {
     const { status, headers, body } = await api.get(`/v1/tickets.csv?${new URLSearchParams(filter)}`);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
@@ -184,82 +193,6 @@ test('S4.9 reviewers list their own only, agents find nothing by a decision that
   );
 });
 
-test('S4.9 saved views: one has own ones and reads those that are shared, which their makers and administrators change', async () => {
-  const [anna, ben, admin] = [await keyed('supervisor', 'anna'), await keyed('producer', 'ben'), await keyed('admin')];
-  const names = async (client: typeof api) =>
-    (await walk(client, '/v1/views', 1)).map(({ name, by }) => `${name} by ${by}`);
-  const filter = { queue: 'f-1', verdict: '保留', overturned: 'true' };
-  const put = (client: typeof api, name: string, more: object = {}, by = '') =>
-    client.put(`/v1/views/${encodeURIComponent(name)}${by && `?by=${by}`}`, { filter, ...more });
-  expect((await put(anna, 'Mine')).body).toMatchObject({ name: 'Mine', by: 'anna', shared: false, filter });
-  await put(ben, 'Mine');
-  expect((await put(anna, '全部', { shared: true })).status).toBe(200);
-  expect(await names(anna)).toEqual(['全部 by anna', 'Mine by anna']);
-  expect(await names(ben)).toEqual(['全部 by anna', 'Mine by ben']);
-  const found = (await api.get(`/v1/tickets?${new URLSearchParams(filter)}`)).status;
-  expect(found).toBe(200);
-  const all = encodeURIComponent('全部');
-  expect((await put(ben, '全部', {}, 'anna')).status).toBe(403);
-  expect((await ben.raw('DELETE', `/v1/views/${all}?by=anna`)).status).toBe(403);
-  expect((await ben.raw('DELETE', `/v1/views/${all}`)).status).toBe(404);
-  expect((await put(admin, '全部', { shared: false }, 'anna')).body).toMatchObject({ by: 'anna', shared: false });
-  expect(await names(ben)).toEqual(['Mine by ben']);
-  expect((await admin.raw('DELETE', `/v1/views/${all}?by=anna`)).body).toEqual({ deleted: true });
-  expect(await names(anna)).toEqual(['Mine by anna']);
-  const { body: own } = await api.post('/v1/keys', { name: 'of-f-2', role: 'producer', queues: ['f-2'] });
-  await put(anna, 'theirs', { shared: true });
-  await put(anna, 'ours', { filter: { queue: 'f-2' }, shared: true });
-  expect(await names(api.as(own.key))).toEqual(['ours by anna']);
-  for (const wrong of [{ limit: 5 }, { person: 'x' }, { state: 'gone' }])
-    expect((await anna.put('/v1/views/x', { filter: wrong })).status).toBe(422);
-});
-
-test('S4.9 macros: answers of a queue that one keeps, and those that supervisors share; how one wants things shown', async () => {
-  const [anna, ben, lead] = [
-    await keyed('reviewer', 'anna'),
-    await keyed('reviewer', 'ben'),
-    await keyed('supervisor'),
-  ];
-  const spam = { verdict: 'remove', reason: '广告' };
-  const path = (name = '', queue = 'f-1') => `/v1/queues/${queue}/macros${name && `/${encodeURIComponent(name)}`}`;
-  const names = async (client: typeof api, queue = 'f-1') =>
-    (await walk(client, path('', queue), 1)).map(({ name, by }) => `${name} by ${by}`);
-  expect((await anna.put(path('广告'), { decision: 'keep' })).status).toBe(200);
-  expect((await anna.put(path('广告'), { decision: spam })).body).toMatchObject({
-    by: 'anna',
-    shared: false,
-    decision: spam,
-  });
-  expectProblem(await anna.put(path('all'), { decision: 1, shared: true }), 'forbidden', 'forbidden');
-  expect((await lead.put(path('all'), { decision: null, shared: true })).body).toMatchObject({ decision: null });
-  expect(await names(anna)).toEqual(['all by supervisor', '广告 by anna']);
-  expect(await names(ben)).toEqual(['all by supervisor']);
-  expect(await names(anna, 'f-2')).toEqual([]);
-  expect((await api.get(`${path()}?by=anna`)).body.items[1].decision).toEqual(spam);
-  for (const call of [ben.get(`${path()}?by=anna`), ben.raw('DELETE', `${path('all')}?by=supervisor`)])
-    expectProblem(await call, 'forbidden', 'forbidden');
-  expectProblem(await anna.put(path('x', 'nowhere'), { decision: 1 }), 'not_found', 'not_found');
-  expectProblem(await ben.raw('DELETE', path('all')), 'not_found', 'not_found');
-  expect((await lead.raw('DELETE', path('all'))).body).toEqual({ deleted: true });
-  expect((await anna.put(path('x'), {})).status).toBe(422);
-  await configure('f-gone', {});
-  await lead.put(path('y', 'f-gone'), { decision: 1, shared: true });
-  expect((await api.raw('DELETE', '/v1/queues/f-gone')).status).toBe(200);
-  await configure('f-gone', {});
-  expect(await names(lead, 'f-gone')).toEqual([]);
-
-  const own = '/v1/session/defaults';
-  expect((await anna.get(own)).body).toEqual({ defaults: {} });
-  const defaults = { images: 'blurred', grey: true, size: 0.5 };
-  await Promise.all(repeat(50, (n) => anna.put(own, { defaults: { images: `${n}` } })));
-  expect((await anna.put(own, { defaults })).body).toEqual({ defaults });
-  expect((await anna.get(own)).body).toEqual({ defaults });
-  expect((await ben.get(own)).body).toEqual({ defaults: {} });
-  const many = Object.fromEntries(numbered(51, 'd-').map((name) => [name, 1]));
-  for (const wrong of [many, { x: {} }, { x: null }, [], { x: 'y'.repeat(201) }])
-    expect((await anna.put(own, { defaults: wrong })).status).toBe(422);
-});
-
 test('S4.9 a page ends after so many that do not fit; many rows stream page by page, no faster than they are read', async () => {
   await configure('large', {});
   await sql('alter table item disable trigger user');
@@ -271,6 +204,8 @@ test('S4.9 a page ends after so many that do not fit; many rows stream page by p
   await sql('analyze item');
   const rare = await walk(api, '/v1/tickets?queue=large&verdict=rare', 50, false);
   expect(rare.map(({ decision }) => decision)).toEqual(repeat(Math.floor(MANY / 9_999), () => 'rare'));
+  const oldest = await walk(api, '/v1/tickets?queue=large&verdict=rare&order=oldest', 50, false);
+  expect(ids(oldest)).toEqual(ids(rare).reverse());
   const { items, nextCursor } = (await api.get('/v1/tickets?queue=large&verdict=never')).body;
   expect([items, typeof nextCursor]).toEqual([[], 'string']);
   expect(await walk(api, '/v1/tickets?queue=large&verdict=never', 50, false)).toEqual([]);

@@ -22,20 +22,28 @@ const row = (page: Page, id: string) => page.getByRole('rowheader', { name: id, 
 
 const browser = useBrowser();
 
-test('S0.5 a queue by pages: 50 each, older ones and back to the newest, each page with an address of its own', async () => {
+test('S0.5 a queue by pages: 50 each, older ones and back to the newest, or the oldest first, each page with an address of its own', async () => {
   await addMany(api, 'pages', numbered(70, 'p-'));
   const page = await browser.open(at('/queues/ticket/pages'));
   await row(page, 'p-69').waitFor();
   const first = await ids(page);
-  await page.getByRole('link', { name: 'Older' }).click();
+  await page.getByRole('link', { name: 'Next page' }).click();
   await row(page, 'p-0').waitFor();
   const second = await ids(page);
   expect([first.length, second.length]).toEqual([50, 20]);
   expect(new Set([...first, ...second]).size).toBe(70);
   await page.reload();
   await row(page, 'p-0').waitFor();
-  await page.getByRole('link', { name: 'Newest' }).click();
+  await page.getByRole('link', { name: 'First page' }).click();
   await row(page, 'p-69').waitFor();
+  const created = page.getByRole('columnheader', { name: 'Created' });
+  expect(await created.getAttribute('aria-sort')).toBe('descending');
+  await created.getByRole('link').click();
+  await row(page, 'p-0').waitFor();
+  expect([await ids(page), await created.getAttribute('aria-sort')]).toEqual([numbered(50, 'p-'), 'ascending']);
+  await page.getByRole('link', { name: 'Next page' }).click();
+  await row(page, 'p-69').waitFor();
+  expect(await ids(page)).toEqual(numbered(70, 'p-').slice(50));
 });
 
 test('S0.6 every page of a queue, topic or court opens whose name is in another script', async () => {

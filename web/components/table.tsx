@@ -9,6 +9,8 @@ export interface Column<Row> {
   title: string;
   /** Numbers and durations stand at the right, in digits of one width. */
   numeric?: boolean;
+  /** How the rows are sorted by it, and the address of the same rows in the opposite order. */
+  sorted?: { as: 'ascending' | 'descending'; opposite: string };
   cell: (row: Row) => ComponentChildren;
 }
 
@@ -40,8 +42,8 @@ export function Table<Row>({ caption, columns: all, rows, rowKey = keyOf, empty,
             <thead>
               <tr>
                 {columns.map((column) => (
-                  <th key={column.title} scope="col" class={classOf(column)}>
-                    {column.title}
+                  <th key={column.title} scope="col" class={classOf(column)} aria-sort={column.sorted?.as}>
+                    {column.sorted ? <Sorted {...column.sorted}>{column.title}</Sorted> : column.title}
                   </th>
                 ))}
               </tr>
@@ -56,6 +58,14 @@ export function Table<Row>({ caption, columns: all, rows, rowKey = keyOf, empty,
       )}
       <More more={more} of={caption} />
     </>
+  );
+}
+
+function Sorted({ as, opposite, children }: NonNullable<Column<unknown>['sorted']> & { children: string }) {
+  return (
+    <a href={opposite}>
+      {children} <span aria-hidden="true">{as === 'ascending' ? '↑' : '↓'}</span>
+    </a>
   );
 }
 

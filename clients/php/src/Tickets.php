@@ -64,7 +64,7 @@ final class Tickets
     }
 
     /**
-     * Newest first.
+     * Newest first, or by the filter `order: oldest`.
      *
      * @param array<string, string> $filter `queue`, `state`, `reviewer`, `subject`, `createdAfter`, `createdBefore`
      * @return \Generator<int, Ticket>

@@ -27,6 +27,8 @@ export interface TicketFilter {
   reviewer?: string;
   createdAfter?: string;
   createdBefore?: string;
+  /** By when they were created; left out: the newest first. */
+  order?: 'newest' | 'oldest';
 }
 /** Open tickets of a subject, in one queue or in all. */
 export type SubjectFilter = Schemas['InvalidateSubject']['filter'];

@@ -74,6 +74,7 @@ function fieldsOf(kind: ListKind): LeafSpec[] {
     state: among('state', texts.value.common.state, [['', t.anyState], ...picked(STATES[kind], states)]),
     overturned: among('overturned', t.overturned, [['', t.any], ...Object.entries(t.isOverturned)]),
     automation: among('automation', t.automation, [['', t.any], ...Object.entries(t.automations)]),
+    order: among('order', t.order, Object.entries(t.orders)),
   };
   const of = (name: string): LeafSpec => {
     if (all[name]) return all[name];

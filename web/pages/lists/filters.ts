@@ -23,6 +23,7 @@ export const FILTERS: Record<ListKind, readonly string[]> = {
   ticket: [
     ...['queue', 'state', 'verdict', 'reviewer', 'text', 'createdAfter', 'createdBefore'],
     ...['decidedBy', 'decidedAfter', 'decidedBefore', 'overturned', 'automation', 'subject', 'category'],
+    'order',
   ],
   job: ['queue', 'state'],
   case: ['queue', 'state'],

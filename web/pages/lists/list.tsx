@@ -26,7 +26,7 @@ interface Props {
 /** Of a busy queue, lists follow by the second. */
 const GAP_MS = 1_000;
 
-/** One page of tickets, jobs or cases, newest first, as it changes. */
+/** One page of tickets, jobs or cases as it changes: newest first, or of tickets the oldest. */
 export function ItemList({ kind, filter, base, fixedQueue = false, selected }: Props) {
   const t = texts.value.lists;
   const { cursor, ...rest } = filter;
@@ -35,8 +35,13 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
   const rows = useResource(load, [of, cursor], { on: (event) => event.kind === kind, gapMs: GAP_MS, keep: true });
   // another page of the same list stays until the new one is there
   const found = { ...rows, data: rows.data?.of === of ? rows.data : undefined };
-  const link = (to: string | undefined) =>
-    withQuery(base, { ...(fixedQueue ? {} : { kind }), ...rest, ...(fixedQueue && { queue: '' }), cursor: to ?? '' });
+  const link = (to: Filter) =>
+    withQuery(base, { ...(fixedQueue ? {} : { kind }), ...rest, ...(fixedQueue && { queue: '' }), ...to });
+  const isOldest = filter.order === 'oldest';
+  const sorted: Column<Row>['sorted'] = {
+    as: isOldest ? 'ascending' : 'descending',
+    opposite: link({ order: isOldest ? '' : 'oldest' }),
+  };
   return (
     <Loaded of={found}>
       {({ items, nextCursor }) => (
@@ -44,14 +49,14 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
           {selected && <SelectAll shown={items.filter(({ state }) => isOpen(state)).map(idOf)} {...selected} />}
           <Table
             caption={texts.value.deliveries.kinds[kind]}
-            columns={columnsOf(kind, items, fixedQueue, selected)}
+            columns={columnsOf(kind, items, fixedQueue, selected, sorted)}
             rows={items}
             empty={kind === 'job' && !filter.queue ? t.nameTopic : t.none}
           />
           {(cursor || nextCursor) && (
             <nav class="list-pages bar" aria-label={t.pages}>
-              {cursor ? <a href={link(undefined)}>{t.newest}</a> : <span />}
-              {nextCursor && <a href={link(nextCursor)}>{t.older}</a>}
+              {cursor ? <a href={link({})}>{t.first}</a> : <span />}
+              {nextCursor && <a href={link({ cursor: nextCursor })}>{t.next}</a>}
             </nav>
           )}
         </>
@@ -67,6 +72,7 @@ function columnsOf(
   rows: Row[],
   fixedQueue: boolean,
   selected: Props['selected'],
+  sorted: NonNullable<Column<Row>['sorted']>,
 ): (Column<Row> | false)[] {
   const t = texts.value.lists;
   const { fields: f } = texts.value.items;
@@ -87,7 +93,12 @@ function columnsOf(
     kind === 'case' && { title: f.winner, cell: ({ who }) => who ?? '–' },
     kind === 'job' &&
       rows.some(({ who }) => who) && { title: f.lastReason, cell: ({ who }) => <bdi>{who ?? '–'}</bdi> },
-    { title: f.createdAt, numeric: true, cell: ({ createdAt }) => <ShortMoment at={createdAt} /> },
+    {
+      title: f.createdAt,
+      numeric: true,
+      ...(kind === 'ticket' && { sorted }),
+      cell: ({ createdAt }) => <ShortMoment at={createdAt} />,
+    },
     !fixedQueue && {
       title: texts.value.numbers.queueOf[kind],
       cell: ({ queue }) => <a href={queuePath(kind, queue)}>{queue}</a>,

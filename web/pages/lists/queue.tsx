@@ -34,7 +34,7 @@ function OneQueue({ kind, queue }: { kind: ListKind; queue: string }) {
   const [ids, setIds] = useState<string[]>([]);
   const acts = actsOn(kind);
   const selected = { keys: ids, change: setIds };
-  useShortcuts([{ key: 'n', does: t.newest, run: () => route(withQuery(base, { ...filter, cursor: '' })) }]);
+  useShortcuts([{ key: 'n', does: t.first, run: () => route(withQuery(base, { ...filter, cursor: '' })) }]);
   const actions = (
     <>
       <Ways kind={kind} queue={queue} at="list" />

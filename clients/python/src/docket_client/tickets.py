@@ -138,8 +138,9 @@ class Tickets(Items):
         subject: Optional[str] = None,
         created_after: Optional[str] = None,
         created_before: Optional[str] = None,
+        order: Optional[str] = None,
     ) -> Iterator[Ticket]:
-        """Tickets, newest first. ``reviewer``: who holds them or has decided them."""
+        """Tickets, newest first, or ``order="oldest"``. ``reviewer``: who holds them or has decided them."""
         query = sent(
             queue=queue,
             state=state,
@@ -147,6 +148,7 @@ class Tickets(Items):
             subject=subject,
             created_after=created_after,
             created_before=created_before,
+            order=order,
         )
         return (_ticket(ticket) for ticket in self._transport.items("/v1/tickets", query))
 
