@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Load } from './load.ts';
 
 /** Signals that a caller has gone: an AbortSignal, or an object that creates one only for listeners. */
@@ -178,6 +179,8 @@ function firstOf(waiters: Waiter[]): Waiter {
   return {
     async woken(untilMs, signal) {
       const others = new AbortController();
+      // by default Node warns of more than ten
+      setMaxListeners(waiters.length, others.signal);
       const end = () => others.abort();
       signal.addEventListener('abort', end);
       if (signal.aborted) end();
