@@ -425,7 +425,7 @@ export interface Statements {
   close_admin_log: { params: { status: number; seq: number }; row: never };
   list_admin_log: { params: { before?: number | null; path?: string | null; limit: number }; row: AdminLogRow };
   claim_cases: { params: { court: string; jurors: (string | null)[]; tokens: (string | null)[] }; row: Narrowed<{ juror: string | null; outcome: string | null; id: string | null; token: string | null; expires_at: Date | null }, Columns['claim_cases.*']>; moves: true };
-  case_reasons: { params: { court: string; juror: string }; row: { no_votes_left: number; voted: number; party: number; skipped: number; open: number } };
+  case_reasons: { params: { court: string; juror: string }; row: { no_votes_left: number; voted: number; party: number; skipped: number; open: number; gold: string[] } };
   explain_case: { params: { id: string; court: string; juror: string }; row: { why: string[]; ahead: number } };
   cast_votes: { params: { votes: unknown }; row: { id: string; outcome: Columns['cast_votes.outcome']; counted: boolean }; moves: true };
   leave_case: { params: { id: string; token: string; subject?: string | null; how: string }; row: { outcome: Columns['leave_case.outcome'] }; moves: true };
@@ -471,9 +471,9 @@ export interface Statements {
   explain_task: { params: { id: string; person: string }; row: { why: string[]; state: Columns['explain_task.state'] | null; ahead: number } };
   add_cases: { params: { cases: unknown }; row: ItemRow; moves: true };
   get_cases: { params: { ids: (string | null)[] }; row: ItemRow & { parties: Columns['case_file.parties']; tally: Columns['case_file.tally']; votes: number; votes_left: number; stage: number; holds: number; wasted: number; winner: string | null; gold: string | null; options: string[] } };
-  case_sight: { params: { juror?: string | null; token?: string | null; id: string }; row: { shown_at: Date; holds: boolean; option: string | null; voted_at: Date | null; now: Date; luck: number } };
+  case_sight: { params: { juror?: string | null; token?: string | null; ids: (string | null)[] }; row: { options: string[]; gold: string | null; shown_at: Date; holds: boolean; option: string | null; voted_at: Date | null; now: Date; luck: number } };
   list_cases: { params: { state?: string | null; beforeCreatedAt?: Date | string | null; beforeSeq?: number | null; limit: number; court?: string | null }; row: ItemRow & { parties: Columns['case_file.parties']; tally: Columns['case_file.tally']; votes: number; votes_left: number; stage: number; holds: number; wasted: number; winner: string | null; gold: string | null; options: string[] } };
-  explain_juror: { params: { juror: string; court: string }; row: { outcome: Columns['explain_juror.outcome']; no_votes_left: number; voted: number; party: number; skipped: number; open: number } };
+  explain_juror: { params: { juror: string; court: string }; row: { outcome: Columns['explain_juror.outcome']; no_votes_left: number; voted: number; party: number; skipped: number; open: number; gold: string[] } };
   cases_to_judge: { params: { tokens: (string | null)[]; ids: (string | null)[] }; row: CourtRow & { id: string; tally: Columns['cases_to_judge.tally']; votes: number; stage: number; gold: string | null; settings_version: number; ballots: Columns['cases_to_judge.ballots'] | null } };
   case_votes: { params: { id: string; before?: number | null; limit: number }; row: { seq: number; juror: string; option: string; comment: string | null; at: Date; counted: boolean } };
   invitations: { params: { juror: string; before?: string | null; limit: number }; row: { token: string; case_id: string; court: string; expires_at: Date } };

@@ -87,23 +87,30 @@ function standingOf({ id, state, look, winner, ended_by: by, ended_at }: CaseIte
 
 /**
  * Why a claim found nothing, as numbers of open cases; a reason that concerns the juror or the court counts for all of them.
+ * @param gold that the juror has met and takes for open
  * @param mode of the court: one that assigns hands out nothing to claims
  */
-export function claimReasons(outcome: Claimed['outcome'], found: Excluded, mode: 'claim' | 'assign' | 'both') {
-  const most = Math.max(1, found.open);
+export function claimReasons(
+  outcome: Claimed['outcome'],
+  found: Excluded,
+  gold: Pick<Excluded, 'open' | 'voted' | 'skipped'>,
+  mode: 'claim' | 'assign' | 'both',
+) {
+  const open = found.open + gold.open;
+  const most = Math.max(1, open);
   const all = (why: Claimed['outcome']) => (outcome === why ? most : 0);
   const reasons = {
     noVotesLeft: found.no_votes_left,
-    voted: found.voted,
+    voted: found.voted + gold.voted,
     party: found.party,
-    skipped: found.skipped,
+    skipped: found.skipped + gold.skipped,
     windowFull: all('windowFull'),
     notEligible: all('notEligible'),
     fatigue: all('fatigue'),
     assigned: mode === 'assign' ? most : 0,
   };
   const unexplained = Object.values(reasons).every((n) => n === 0);
-  return { ...reasons, none: found.open === 0 || unexplained ? 1 : 0 };
+  return { ...reasons, none: open === 0 || unexplained ? 1 : 0 };
 }
 
 const fullTally = ({ options }: CaseItem, tally: Tally): Tally => ({
@@ -130,6 +137,8 @@ export function jurorView(item: CaseItem, sight: Sight, looks: Looks): ReturnTyp
   if (!isGold) return blind;
   const seen = { ...blind, ...goldTimes(sight, looks) };
   const end = option === null ? null : goldEnd(item, option, sight, looks, seen.deadlineAt);
+  if (end !== null && item.ended_at !== null && item.ended_at < end.at)
+    return { ...seen, state: whole.state, endedAt: whole.endedAt, endReason: whole.endReason };
   if (end === null || end.at > sight.now) return seen;
   const at = end.at.toISOString();
   return {
@@ -151,8 +160,22 @@ function goldTimes({ shown_at, luck }: Sight, { deadlineSeconds, courtSince }: L
   };
 }
 
+/** A case with a known answer. */
+type Known = Pick<CaseItem, 'gold' | 'options'>;
+
+/**
+ * Whether gold that a juror has met would still be open if it were a case like any other. Without their vote it is decided by
+ * those of others.
+ */
+export function seemsOpen(item: Known, sight: Sight, looks: Looks): boolean {
+  const { option, voted_at, shown_at, now } = sight;
+  const { deadlineAt } = goldTimes(sight, looks);
+  const voted = { ...sight, voted_at: voted_at ?? shown_at };
+  return goldEnd(item, option ?? item.options[0] ?? '', voted, looks, deadlineAt).at > now;
+}
+
 /** The end of a gold case for its juror: with their vote where that decides, else later, when most others find its answer. */
-function goldEnd(item: CaseItem, option: string, { luck, voted_at }: Sight, looks: Looks, deadlineAt: string | null) {
+function goldEnd(item: Known, option: string, { luck, voted_at }: Sight, looks: Looks, deadlineAt: string | null) {
   const votedMs = voted_at?.getTime() ?? 0;
   let tally: Tally = { [option]: 1 };
   let judged = looks.judge(tally);

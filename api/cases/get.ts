@@ -5,6 +5,7 @@ import { caseView, jurorView } from '../../domain/cases.ts';
 import { coreState } from '../../domain/items.ts';
 import { asReviewer } from '../../domain/tickets.ts';
 import * as cases from '../../services/cases/cases.ts';
+import { sight } from '../../services/cases/sight.ts';
 import { type Context, Problem } from '../../services/shared/service.ts';
 import { boundTo, type Caller } from '../auth.ts';
 import { deliveryEndpoints } from '../deliveries.ts';
@@ -61,7 +62,7 @@ export async function viewForJuror(
 ): Promise<View> {
   const isReviewer = caller.role === 'reviewer';
   if (!isReviewer && item.gold === null) return caseView(item);
-  const seen = await cases.sight(ctx, item, { ...who, juror: boundTo(caller) ?? who.juror });
+  const seen = await sight(ctx, item, { ...who, juror: boundTo(caller) ?? who.juror });
   if (!seen && isReviewer) throw unknown(item.id);
   const view = seen ? jurorView(item, ...seen) : caseView(item);
   return isReviewer ? forReviewer(view) : view;
@@ -73,7 +74,7 @@ export async function viewForJuror(
  */
 export async function viewFor(ctx: Context, caller: Caller, item: CaseItem): Promise<View> {
   if (caller.role !== 'reviewer') return caseView(item);
-  const seen = await cases.sight(ctx, item, { juror: boundTo(caller) });
+  const seen = await sight(ctx, item, { juror: boundTo(caller) });
   if (!seen || !(seen[0].holds || seen[0].option !== null)) throw unknown(item.id);
   return forReviewer(jurorView(item, ...seen));
 }

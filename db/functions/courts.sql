@@ -261,8 +261,9 @@ begin
 end $$;
 
 -- Why there is nothing for a juror, as numbers of cases up to 1,000.
+-- gold  that they have voted on or skipped, which is not among these: how long it seems to be open is not known here
 create or replace function case_reasons(p_court text, p_juror text)
-returns table (no_votes_left integer, voted integer, party integer, skipped integer, open integer)
+returns table (no_votes_left integer, voted integer, party integer, skipped integer, open integer, gold text[])
 language plpgsql stable set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   c court;
@@ -281,6 +282,11 @@ begin
      where i.kind = 'case' and i.queue = p_court and i.state = 'ready' and f.gold is null limit 1000)
   select count(*) filter (where w.capacity <= 0)::integer, count(*) filter (where w.voted)::integer,
          count(*) filter (where w.party)::integer,
-         count(*) filter (where w.skipped and not w.voted)::integer, count(*)::integer
+         count(*) filter (where w.skipped and not w.voted)::integer, count(*)::integer,
+         array(select i.id from case_file f cross join lateral (
+                 select x.id, x.skipped from item x where x.kind = 'case' and x.id = f.id and x.state = 'ready'
+                 offset 0) i
+                where f.court = p_court and f.gold is not null
+                  and (j.persons && i.skipped or case_exclusion(f, j) is not null) limit 1000)
     from waiting w;
 end $$;

@@ -1,7 +1,7 @@
 -- calls
 -- Functions of db/functions that are run as they are, each by a statement of its name (db/load.ts).
 claim_cases(:court, :jurors, :tokens) :moves
-case_reasons(:court, :juror) -- not null: no_votes_left, voted, party, skipped, open
+case_reasons(:court, :juror) -- not null: no_votes_left, voted, party, skipped, open, gold
 explain_case(:id, :court, :juror) -- not null: why, ahead
 cast_votes(:votes::jsonb) :moves -- not null: id, outcome, counted
 leave_case(:id, :token, :subject?, :how) as "outcome!" :moves

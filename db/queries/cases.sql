@@ -49,10 +49,10 @@ select i.*, f.parties, f.tally, f.votes, f.votes_left, f.stage, f.holds, f.waste
  where i.kind = 'case' and i.id = any (:ids::text[]);
 
 -- name: case_sight
--- What a juror (:juror, or the holder of the token :token) has to do with a case, through whichever account: since when
+-- What a juror (:juror, or the holder of the token :token) has to do with cases, through whichever account: since when
 -- it was shown to them, whether they hold it, their vote. `luck` is a number from 0 to 1 that stays the same for this
 -- person and case.
-select s.shown_at, s.holds, v.option, v.at as voted_at, n.now,
+select c.options as "options!", f.gold, s.shown_at, s.holds, v.option, v.at as voted_at, n.now,
        abs(hashtextextended(p.person || chr(31) || f.id, 7) % 1000000) / 1000000.0::double precision as "luck!"
   from case_file f join court c on c.name = f.court
  cross join lateral (
@@ -68,7 +68,7 @@ select s.shown_at, s.holds, v.option, v.at as voted_at, n.now,
   left join lateral (
    select option, at from vote
     where case_id = f.id and (person = p.person or juror = a.juror) order by seq limit 1) v on true
- where f.id = :id and s.shown_at is not null;
+ where f.id = any (:ids::text[]) and s.shown_at is not null;
 
 -- name: list_cases
 -- Cases of one court or of all, newest first, without gold. (:beforeCreatedAt, :beforeSeq) are the creation time and
@@ -84,7 +84,7 @@ select i.* from queue qq cross join lateral (
  order by i.created_at desc, i.seq desc limit :limit;
 
 -- name: explain_juror
--- not null: outcome, no_votes_left, voted, party, skipped, open
+-- not null: outcome, no_votes_left, voted, party, skipped, open, gold
 select o.outcome, r.* from court c cross join lateral juror_seen(c, :juror, :juror) j
  cross join lateral juror_outlook(c, j, clock_timestamp()) o cross join lateral case_reasons(c.name, :juror) r
  where c.name = :court;

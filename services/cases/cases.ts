@@ -1,8 +1,7 @@
 import type { NewCase as Content, PatchCase, ResolveCase } from '../../contract/cases.ts';
 import type { CaseItem } from '../../contract/items.ts';
 import { type Mover, only, type ParamsOf, type RowOf } from '../../db/pool.ts';
-import { caseView, claimReasons, jurorView, type Looks, type Sight } from '../../domain/cases.ts';
-import { verdictOf } from '../../domain/courts.ts';
+import { caseView, jurorView } from '../../domain/cases.ts';
 import { BY_ID, shareRowSets } from '../shared/batching.ts';
 import { checkAnswer } from '../shared/checks.ts';
 import { type Context, found, invalid, Problem, perContext } from '../shared/service.ts';
@@ -11,6 +10,7 @@ import { contentHash } from '../shared/tokens.ts';
 import { addCases, movedCases, type NewCase } from './adding.ts';
 import * as courts from './courts.ts';
 import { noCase, rejected } from './judging.ts';
+import { sight, whyEmpty } from './sight.ts';
 
 /** `state`: of the core. */
 type CaseFilter = Pick<ParamsOf<'list_cases'>, 'court' | 'state'> & { before?: { time: string; seq: number } };
@@ -52,22 +52,6 @@ export async function votes(ctx: Context, id: string, before: number | undefined
 }
 
 /**
- * The relation of a juror, or of a token's holder, to a case, and the settings on which their view of it depends.
- * @returns undefined when there is none
- */
-export async function sight(
-  ctx: Context,
-  { id, queue }: CaseItem,
-  who: { juror?: string | null; token?: string },
-): Promise<[Sight, Looks] | undefined> {
-  const [seen] = await ctx.db.run('case_sight', { id, ...who });
-  if (!seen) return undefined;
-  const court = only(await ctx.db.run('get_court', { name: queue, deleted: true }));
-  const { deadline_seconds: deadlineSeconds, created_at: courtSince } = court;
-  return [seen, { judge: (tally) => verdictOf(court, tally, 0), deadlineSeconds, courtSince }];
-}
-
-/**
  * Explains why a claim gives a juror nothing, or whether a case of the court is offered to them.
  * @param subject the caller's own person, who may know of cases that they were handed only; null: any
  * @throws Problem `not_found`
@@ -81,15 +65,16 @@ export async function explain(
 ) {
   if (id === undefined) {
     const { outcome, ...found } = only(await ctx.db.run('explain_juror', { court: court.name, juror }));
-    return { reasons: claimReasons(outcome, found, court.mode) };
+    return { reasons: await whyEmpty(ctx, court, juror, outcome, found) };
   }
   const item = await get(ctx, id);
   const seen = await sight(ctx, item, { juror });
   if (subject !== null && !seen) throw new Problem('not_found', noCase(id));
   const { why, ahead } = only(await ctx.db.run('explain_case', { id, court: court.name, juror }));
-  // gold ends for each juror by itself
-  const { state } = seen && item.gold !== null ? jurorView(item, ...seen) : caseView(item);
-  if (state !== 'open') why.unshift(state);
+  // gold ends for each juror by itself, or is withdrawn
+  const views = [...(seen && item.gold !== null ? [jurorView(item, ...seen)] : []), caseView(item)];
+  const end = views.find(({ state }) => state !== 'open');
+  if (end) why.unshift(end.state);
   return { offered: why.length === 0, why, ahead };
 }
 

@@ -1,6 +1,6 @@
 import type { CaseItem } from '../../contract/items.ts';
 import { columnsOf, only, type Queryable, type RowOf } from '../../db/pool.ts';
-import { caseView, claimReasons, type Rejection } from '../../domain/cases.ts';
+import { caseView, type claimReasons, type Rejection } from '../../domain/cases.ts';
 import { verdictOf, withVote } from '../../domain/courts.ts';
 import { refusalOf } from '../../domain/refusals.ts';
 import type { Gone } from '../../runtime/waiting.ts';
@@ -12,6 +12,7 @@ import { one } from '../shared/sets.ts';
 import { contentHash, newToken } from '../shared/tokens.ts';
 import { addCases, movedCases } from './adding.ts';
 import * as courts from './courts.ts';
+import { whyEmpty } from './sight.ts';
 
 type Leaving = 'released' | 'skipped' | 'declined';
 
@@ -31,7 +32,8 @@ const MOST_TOGETHER = 32;
  */
 export async function claim(ctx: Context, name: string, juror: string, signal: Gone): Promise<Claim> {
   const { db, metrics } = ctx;
-  const { name: court, mode } = await courts.get(ctx, name);
+  const settings = await courts.get(ctx, name);
+  const court = settings.name;
   const token = newToken();
   // all candidates are locked by other claims; waiting for them could deadlock
   const claimed = await whileBusy(
@@ -40,7 +42,8 @@ export async function claim(ctx: Context, name: string, juror: string, signal: G
     CLAIM_RETRIES,
   );
   if (claimed.id === null) {
-    const reasons = claimReasons(claimed.outcome, only(await db.run('case_reasons', { court, juror })), mode);
+    const found = only(await db.run('case_reasons', { court, juror }));
+    const reasons = await whyEmpty(ctx, settings, juror, claimed.outcome, found);
     metrics.empty('case', court, firstReason(reasons));
     return { item: null, reasons };
   }

@@ -6,7 +6,7 @@ import { openStream } from '../support/stream.ts';
 import { startTwoSystems } from '../support/system.ts';
 import { msBetween } from '../support/times.ts';
 
-const [{ api }, twin] = await startTwoSystems();
+const [{ api, sql }, twin] = await startTwoSystems();
 const { addCase, claim, claimed, court, events, eventTypes, invitations, judge, oneCase, openCourt, stats } = api.cases;
 const { vote, voted, votes } = api.cases;
 
@@ -188,7 +188,7 @@ test('S2.2 the first side to votesToWin wins, in the same transaction as the vot
 
 test('S2.1 S2.5 the system invites as many as the case needs, and replaces who declines or stays silent', async () => {
   const { callback, received } = await startReceiver();
-  const assign = { jurors: 3, answerSeconds: 1.5 };
+  const assign = { jurors: 3, answerSeconds: 600 };
   const people = [...numbered(8), { id: 'never', invite: false }];
   await openCourt('asked', { votesToWin: 2, mode: 'assign', assign, callback }, people, ['a1']);
   const open = async () => {
@@ -207,6 +207,8 @@ test('S2.1 S2.5 the system invites as many as the case needs, and replaces who d
   const second = await two();
   expect(second.map(([j]) => j)).not.toContain(declining);
   // who stays silent isn't asked again
+  await sql(`update lease set expires_at = now() where item_id = 'a1' and ended_at is null`);
+  await sql(`update item set wake_at = now() where kind = 'case' and id = 'a1'`);
   const asked = new Set([...first, ...second].map(([j]) => j));
   const third = await two((juror) => asked.has(juror));
   for (const [, one] of third) await voted('a1', one.token, 'buyer');

@@ -23,8 +23,10 @@ test('B.2 in mode auto the first suggestion that reaches the confidence decides,
   const decided = await ticket('au-1');
   expect(decided).toMatchObject({ state: 'decided', decision: 'yes', decidedBy: 'model:sure', automation: 'full' });
   expect(decided).toMatchObject({ attempts: 1, standing: { decision: 'yes', by: 'model:sure', automation: 'full' } });
-  expect(await history('au-1')).toEqual(['created by anonymous', 'claimed by model:sure', 'decided by model:sure']);
   await eventually(async () => received.length > 0);
+  expect((await history('au-1')).slice(0, 3)).toEqual([
+    ...['created by anonymous', 'claimed by model:sure', 'decided by model:sure'],
+  ]);
   expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
     type: 'ticket.decided',
     ticket: { id: 'au-1', decidedBy: 'model:sure', automation: 'full' },

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
+import { type Call, plain, type World, walked } from '../support/alike.ts';
 import { callWith, nameOf, pathOf, sampleBody } from '../support/calls.ts';
-import { type Client, dice, eventually, insist, type Json } from '../support/client.ts';
+import { dice, eventually, insist, type Json } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
 import { mayCall } from '../support/role-matrix.ts';
 import { openStream } from '../support/stream.ts';
@@ -12,17 +13,6 @@ const { add, configure, suggested, ticket } = api.tickets;
 
 const putGold = (queue: string, tickets: object[]) => api.put(`/v1/queues/${queue}/gold`, { tickets });
 const isGold = async (id: string) => (await sql('select from gold_copy where id = $1', [id])).length > 0;
-
-interface World {
-  queue: string;
-  person: string;
-  client: Client;
-  /** The ticket that is handed first, and its token. */
-  id: string;
-  token: string;
-}
-
-type Call = ['get' | 'post' | 'put', string, object?];
 
 /** The calls that a reviewer may make about tickets and queues, as they are made at each step, also when they are refused. */
 const CALLS: Record<string, (w: World) => Call[]> = {
@@ -57,27 +47,6 @@ const CALLS: Record<string, (w: World) => Call[]> = {
   claimTickets: ({ queue }) => [['post', `/v1/queues/${queue}/claim`, {}]],
   claimFromQueues: ({ queue }) => [['post', '/v1/claim', { queues: [queue] }]],
 };
-
-/** An answer without what differs between any two tickets. */
-function plain(value: unknown, w: World): unknown {
-  const words: [RegExp, string][] = [
-    [new RegExp(w.queue, 'g'), 'queue'],
-    [new RegExp(w.person, 'g'), 'person'],
-    [new RegExp(w.id || '^$', 'g'), 'id'],
-    [/[0-9a-z]{8}-[\w-]{12}(?![\w-])/g, 'another'],
-    [/lt_[\w-]+/g, 'token'],
-    [/\d{4}-\d\d-\d\dT[\d:.]+Z(_\d+)?/g, 'time'],
-  ];
-  const clean = (one: unknown, key: string): unknown => {
-    if (key === 'requestId' || key === 'nextCursor') return 'any';
-    if (typeof one === 'string') return words.reduce((text, [from, to]) => text.replace(from, to), one);
-    if (Array.isArray(one)) return one.map((item) => clean(item, key));
-    if (typeof one === 'object' && one !== null)
-      return Object.fromEntries(Object.entries(one).map(([name, item]) => [name, clean(item, name)]));
-    return typeof one === 'number' && /version|Seconds$/.test(key) && key !== 'leaseSeconds' ? 'number' : one;
-  };
-  return clean(value, '');
-}
 
 const ENDINGS: Record<string, (w: World, held: Json) => Promise<unknown>> = {
   decided: ({ client }, held) => client.tickets.decide(held, { verdict: 'keep' }),
@@ -115,15 +84,7 @@ test.each(Object.keys(ENDINGS))('B.2 no call of a reviewer tells gold from a tic
     const stream = await openStream(w.client, `queue=${queue}`);
     const own = await openStream(w.client, `reviewer=${person}`);
     const answers: unknown[] = [];
-    const walk = async (isClaiming: boolean) => {
-      for (const [operation, calls] of Object.entries(CALLS)) {
-        if (!isClaiming && operation.startsWith('claim')) continue;
-        for (const [method, path, sent] of calls(w)) {
-          const { status, body } = await w.client[method](path, sent);
-          answers.push([operation, status, plain(body, w)]);
-        }
-      }
-    };
+    const walk = async (isClaiming: boolean) => void answers.push(await walked(CALLS, w, isClaiming));
     // until it ends the ticket's life is the same in all cases
     const isFirst = ending === 'decided';
     if (isFirst) await walk(false);
