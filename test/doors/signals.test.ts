@@ -1,5 +1,5 @@
 import { defaultPayloadConverter } from '@temporalio/common';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { claimed, openCourt, voted } from '../support/cases.ts';
 import { claimOne, eventTypes, eventually, type Json } from '../support/client.ts';
 import { expectProblem } from '../support/problems.ts';
@@ -131,6 +131,22 @@ test('B.1 where a namespace comes into being later the signal is sent until it i
   const pending = await eventually(async () => (await deliveriesOf('/v1/tickets/to-elsewhere'))[0]);
   await eventually(async () => (await deliveriesOf('/v1/tickets/to-elsewhere'))[0].attempts > 0);
   expect(pending.state).toBe('pending');
+});
+
+test('B.1 where Docket may not signal, it tries again, and the delivery says what Temporal said', async () => {
+  await started('denied');
+  const details = 'Request unauthorized.';
+  const refusal = Object.assign(new Error(`7 PERMISSION_DENIED: ${details}`), { code: 7, details, metadata: {} });
+  const signal = vi.spyOn(client.workflowService, 'signalWorkflowExecution').mockRejectedValueOnce(refusal);
+  await decided('denied', toward('denied'));
+  const refused = await eventually(async () => {
+    const [delivery] = await deliveriesOf('/v1/tickets/denied');
+    return delivery?.attempts === 1 && delivery;
+  });
+  expect(refused).toMatchObject({ state: 'pending', error: details, nextAttemptAt: expect.any(String) });
+  expect((await first('denied'))[0]).toBe('decided');
+  expect(await signalsOf('denied')).toHaveLength(1);
+  signal.mockRestore();
 });
 
 test('B.1 only listed namespaces may be signalled, and none of the own workflows, at the add and at each send', async () => {
