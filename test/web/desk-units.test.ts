@@ -188,7 +188,13 @@ test('a decision reads as its form says it, and a verdict looks as what it does'
   const decision = { verdict: 'no', tags: ['scam'], deep: { days: 3 }, note: 'again' };
   expect(wordsOf(formOf(schema, en), decision)).toBe('Reject · scam · days: 3 · note: again');
   expect(wordsOf(formOf({ type: 'boolean' }, en), true)).toBe('Yes');
-  expect(wordsOf(formOf(schema, en), { other: 1 })).toBe('{"other":1}');
+  expect(wordsOf(formOf(schema, en), { other: 1 })).toBe('other: 1');
+  expect([['a', 1], 'keep', null, {}].map((one) => wordsOf(formOf(schema, en), one))).toEqual([
+    '["a",1]',
+    'keep',
+    'null',
+    '{}',
+  ]);
   const options = [
     ['{"verdict":"approve"}', 'In order'],
     ['"x"', '拒绝'],

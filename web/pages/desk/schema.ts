@@ -148,11 +148,20 @@ const optionOf = (value: unknown, title = ''): Option => {
   return [json, title || (typeof value === 'string' ? value : json)];
 };
 
-/** A decision in the words of its form: the labels of what was chosen, other values behind the labels of their fields. */
+/** A decision in the words of its form: the labels of what was chosen, other values behind the names of their fields. */
 export function wordsOf({ fields, isOne }: DecisionForm, decision: unknown): string {
   const [whole] = fields;
   const found = isOne && whole ? partsOf(whole, decision) : inside(fields, decision);
-  return found.join(' · ') || JSON.stringify(decision);
+  return found.join(' · ') || plainly(decision);
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** What the form does not know, by the names of its members. */
+function plainly(decision: unknown): string {
+  if (typeof decision !== 'object' || decision === null || Array.isArray(decision)) return textOf(decision);
+  const members = Object.entries(decision).map(([name, value]) => `${name}: ${textOf(value)}`);
+  return members.join(' · ') || '{}';
 }
 
 function inside(fields: readonly FieldSpec[], value: unknown): string[] {
@@ -167,5 +176,5 @@ function partsOf(field: FieldSpec, value: unknown): string[] {
   if (field.kind === 'one') return [labelOf(value) ?? JSON.stringify(value)];
   if (field.kind === 'several' && Array.isArray(value)) return value.map((one) => labelOf(one) ?? JSON.stringify(one));
   if (field.kind === 'object') return inside(field.fields, value);
-  return [`${field.name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`];
+  return [`${field.name}: ${textOf(value)}`];
 }

@@ -38,25 +38,27 @@ export function Looks({ ticket, refresh }: Props) {
       >
         {!of && looks.length === 0 && <Empty>{t.none}</Empty>}
         {(of || looks.length > 0) && (
-          <ul class="reasons panel-body">
-            {of && (
-              <li>
-                {t.of(t.causes[of.cause])} <a href={itemPath('ticket', of.id)}>{of.id}</a>
-              </li>
-            )}
-            {looks.map(({ id: look, causes, outcome, state }) => (
-              <li key={look}>
-                {causes.map((cause) => t.causes[cause]).join(', ')} <a href={itemPath('ticket', look)}>{look}</a>{' '}
-                {outcome ? t.outcomes[outcome] : <State state={state} />}
-              </li>
-            ))}
-            {standing && looks.length > 0 && (
-              <li>
-                {t.stands} <strong>{wordsOf(form, standing.decision)}</strong> · <bdi>{standing.by}</bdi> ·{' '}
-                <When at={standing.at} />
-              </li>
-            )}
-          </ul>
+          <div class="panel-body">
+            <ul class="reasons">
+              {of && (
+                <li>
+                  {t.of(t.causes[of.cause])} <a href={itemPath('ticket', of.id)}>{of.id}</a>
+                </li>
+              )}
+              {looks.map(({ id: look, causes, outcome, state }) => (
+                <li key={look}>
+                  {causes.map((cause) => t.causes[cause]).join(', ')} <a href={itemPath('ticket', look)}>{look}</a>{' '}
+                  {outcome ? t.outcomes[outcome] : <State state={state} />}
+                </li>
+              ))}
+              {standing && looks.length > 0 && (
+                <li>
+                  {t.stands} <strong>{wordsOf(form, standing.decision)}</strong> · <bdi>{standing.by}</bdi> ·{' '}
+                  <When at={standing.at} />
+                </li>
+              )}
+            </ul>
+          </div>
         )}
       </Section>
     </>
