@@ -59,7 +59,9 @@ function Who({ ticket: { id, version } }: { ticket: Ticket }) {
         const why = [...new Set(others.map(({ reason }) => reason))];
         const whose = (of: string) => others.filter(({ reason }) => reason === of).map(({ reviewer }) => reviewer);
         const rest = why.map((reason): Fact => [reasonIn(reason), fewOf(whose(reason))]);
-        return <Facts facts={[[t.could, could.length > 0 ? fewOf(could) : texts.value.common.none], ...rest]} />;
+        return (
+          <Facts look="facts" facts={[[t.could, could.length > 0 ? fewOf(could) : texts.value.common.none], ...rest]} />
+        );
       }}
     </Loaded>
   );

@@ -157,7 +157,9 @@ function preview(body: unknown): string {
   };
   take(body);
   const sentences = texts.filter((text) => SENTENCE.test(text));
-  const line = (sentences.length > 0 ? sentences : texts).join(' · ');
+  const parts = sentences.length > 0 ? sentences : texts;
+  // each with a direction of its own, in one from left to right
+  const line = parts.length > 1 ? `\u200e${parts.map((part) => `\u2068${part}\u2069`).join(' · ')}` : parts.join();
   return line.length > MOST ? `${line.slice(0, MOST)}…` : line;
 }
 

@@ -48,7 +48,8 @@ function optionsOf(place: HTMLElement, { chart: { unit, perStep }, drawn, onPoin
   return {
     width: place.clientWidth,
     height: HEIGHT,
-    padding: [8, 12, 0, 0],
+    // half of a time stands beyond the last step
+    padding: [8, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 }, sync: { key: SYNC } },
     scales: {
