@@ -68,7 +68,11 @@ export const listed = async <T extends object, U>(
   position: (row: T) => number | string,
 ) => ok(page(await rows, limit, view, position));
 
-export const csvHeaders = { 'content-type': 'text/csv; charset=utf-8' };
+/** Of a table that a browser saves. */
+export const csvHeaders = (name: string) => ({
+  'content-type': 'text/csv; charset=utf-8',
+  'content-disposition': `attachment; filename="${name}.csv"`,
+});
 
 /** A text as RFC 4180 quotes it, which a spreadsheet takes for no formula. */
 export const csvCell = (text: string) => `"${text.replaceAll('"', '""').replace(/^(?=[=+\-@\t\r])/, "'")}"`;

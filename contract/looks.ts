@@ -7,7 +7,7 @@ const Cause = z.enum(['appeal', 'check', 'overturn']);
 
 const asking = {
   reason: Reason.optional().describe('What whoever looks is told'),
-  by: Name.optional().describe("Who asks; left out, or with a person's key: the caller"),
+  by: Name.optional().describe("Who asks; left out, or of an overturn with a person's key: the caller"),
 };
 
 export const AskForLook = z

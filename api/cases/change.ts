@@ -43,7 +43,7 @@ export const addCaseLook = endpoint('addCaseLook', 'POST /v1/cases/{id}/looks', 
   answers: { 201: Case, 200: Case },
   problems: ['not_found', 'not_final', 'already_open', 'erased'],
   async handle({ ctx, caller, params: { id }, body: { by, reason } }) {
-    const person = caller.subject ?? by ?? caller.actor;
+    const person = by ?? caller.subject ?? caller.actor;
     const { item, created } = await cases.appeal(ctx, id, person, reason, caller.actor);
     return answer(created ? 201 : 200, caseView(item));
   },

@@ -143,7 +143,7 @@ export const queueQualityCsv = endpoint('getQueueQualityCsv', 'GET /v1/queues/{q
       const counted = [decided, looked, upheld, overturned, value, low, high, ...judged, kappa, n, secondsMedian];
       return [csvCell(reviewer), csvCell(model), ...counted.map((number) => number ?? '')].join(',');
     });
-    return new Response([COLUMNS, ...lines, ''].join('\r\n'), { headers: csvHeaders });
+    return new Response([COLUMNS, ...lines, ''].join('\r\n'), { headers: csvHeaders('quality') });
   },
 });
 

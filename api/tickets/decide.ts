@@ -52,7 +52,9 @@ export const addTicketLook = endpoint('addTicketLook', 'POST /v1/tickets/{id}/lo
   async handle({ ctx, caller, params: { id }, body: { by, ...asked } }) {
     if (asked.cause === 'overturn' && !isOperator(caller))
       throw new Problem('forbidden', 'an overturn is for supervisors and administrators');
-    const person = caller.subject ?? by ?? caller.actor;
+    // whoever overturns speaks for themselves, an appeal may be passed on
+    const own = asked.cause === 'overturn' ? caller.subject : null;
+    const person = own ?? by ?? caller.subject ?? caller.actor;
     const { item, created } = await looks.ask(ctx, id, { ...asked, by: person }, caller.actor);
     return answer(created ? 201 : 200, ticketView(item));
   },

@@ -96,7 +96,7 @@ export const listTicketsCsv = endpoint('listTicketsCsv', 'GET /v1/tickets.csv', 
     }
     return ndjson(lines, {
       endless: false,
-      headers: { ...csvHeaders, 'content-disposition': 'attachment; filename="tickets.csv"' },
+      headers: csvHeaders('tickets'),
       allowed: async () => true,
       hold: holdPart,
       failed(error) {

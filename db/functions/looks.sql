@@ -112,8 +112,8 @@ begin
   select coalesce(look #>> '{of,id}', id) into original from item where kind = p_kind and id = p_id;
   perform pg_advisory_xact_lock(person_key('look', p_kind, original));
   select * into o from item where kind = p_kind and id = original;
-  answer := case when not found then 'not_found' when o.erased then 'erased' when o.state <> 'settled' then 'not_final'
-    end;
+  answer := case when not found then 'not_found' when o.erased then 'erased'
+                 when o.state <> 'settled' or p_kind = 'ticket' and is_gold(o.look) then 'not_final' end;
   if answer is not null then return; end if;
 
   select e into v_entry from jsonb_array_elements(o.look -> 'looks') e
@@ -258,7 +258,8 @@ create or replace function without_look(p_column jsonb, p_look text) returns jso
                             order by no) from jsonb_array_elements(p_column -> 'looks') with ordinality as s (e, no)))
                        else '{}' end
          || case when p_look is null and p_column ? 'standing' or p_column #>> '{standing,ticket}' = p_look
-                 then jsonb_build_object('standing', p_column -> 'standing' || '{"decision": null}') else '{}' end;
+                 then jsonb_build_object('standing', (p_column -> 'standing') - 'reason' || '{"decision": null}')
+                 else '{}' end;
 
 -- Erases what the ticket that a look is about says of it.
 create or replace function erase_traces(p_kind text, p_look text, p_id text) returns void language plpgsql as $$

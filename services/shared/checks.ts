@@ -30,7 +30,7 @@ export async function checkZone({ db }: Context, name: string): Promise<void> {
 const REFUSALS = {
   not_found: 'there is no such item',
   erased: 'it has been erased',
-  not_final: 'it is not decided',
+  not_final: 'it is not decided, or it is a copy of gold',
   window_closed: 'the decision is too old to appeal against it',
   already_open: 'a second look is open already',
   forbidden: 'nobody looks at their own decision',

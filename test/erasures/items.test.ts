@@ -86,6 +86,16 @@ test('S0.10 of a decided ticket nothing is left but a skeleton, its undelivered 
   expect(await tablesWith(system, MARK)).toEqual({});
 });
 
+test('B.2 of a decision that was overturned goes what was decided then, and why, too', async () => {
+  const { id } = await tickets.decided('first', { id: 't-over' });
+  const overturn = { cause: 'overturn', by: 'lead', decision: said('instead'), reason: said('why') };
+  insist(await api.post(`/v1/tickets/${id}/looks`, overturn), 'overturn', 201);
+  await gone('ticket', id);
+  const { standing } = await tickets.ticket(id);
+  expect(standing).toMatchObject({ decision: null, by: 'lead' });
+  expect(standing).not.toHaveProperty('reason');
+});
+
 test('S0.10 a look that is asked for in the middle of an erasure: there is none, as the ticket is erased', async () => {
   const { id } = await tickets.decided('first', { id: 't-looked' });
   const other = new pg.Client({ connectionString: system.databaseUrl });

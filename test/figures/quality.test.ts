@@ -109,7 +109,8 @@ test('B.2 the quality of people is what the feed says of their decisions and of 
     expect(overturnRate).toEqual(wilson(overturned, looked));
     expect(secondsMedian).toBeGreaterThan(0);
   }
-  const { body: table } = await api.raw('GET', '/v1/queues/q/quality.csv');
+  const { body: table, headers } = await api.raw('GET', '/v1/queues/q/quality.csv');
+  expect(headers.get('content-disposition')).toBe('attachment; filename="quality.csv"');
   const [first, ...lines] = String(table).trim().split('\r\n');
   expect(first?.split(',')).toContain('kappa');
   expect(lines).toHaveLength(items.length);

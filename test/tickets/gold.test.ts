@@ -4,6 +4,7 @@ import { testDoctor } from '../support/doctor.ts';
 import { erased, tablesWith } from '../support/erasures.ts';
 import { wholeFeed } from '../support/feed.ts';
 import { byNight } from '../support/nightly.ts';
+import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
 const system = await startTestSystem({}, { role: 'api' });
@@ -32,6 +33,8 @@ test('B.2 gold sends nothing, is in no count, synced or sampled by nothing, and 
   await add('apart', { id: 'ap-1', subject: 's' });
   const { body } = await decide(tickets[0], { verdict: 'keep' });
   expect(body).toMatchObject({ synced: 0, ticket: { state: 'decided', looks: [] } });
+  for (const sent of [{ cause: 'check' }, { cause: 'appeal' }, { cause: 'overturn', decision: { verdict: 'remove' } }])
+    expectProblem(await api.post(`/v1/tickets/${tickets[0].id}/looks`, sent), sent.cause, 'not_final');
   expect((await ticket('ap-1')).state).toBe('waiting');
   expect((await ticket(tickets[1].id)).state).toBe('invalidated');
   expect(await stats('apart')).toEqual({ ...before, waiting: 1, oldestWaitingSeconds: expect.any(Number) });

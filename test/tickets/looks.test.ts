@@ -73,6 +73,11 @@ test('B.2 fifty appeals at once are one look, and calls that cannot have one are
   const code = async (id: string, more: object) => (await look(id, more)).body.code;
   expect(await code('mn-1', { cause: 'appeal', by: 'another' })).toBe('already_open');
   expect(await code('mn-1', { cause: 'check' })).toBe('already_open');
+  // a key with a name passes on the appeals of others
+  const { body: made } = await api.post('/v1/keys', { name: 'shop', role: 'producer', subject: 'shop' });
+  const shop = api.as(made.key);
+  expect((await look('mn-1', { cause: 'appeal', by: 'author' }, shop)).status).toBe(200);
+  expect((await look('mn-1', { cause: 'appeal', by: 'another' }, shop)).body.code).toBe('already_open');
   await add('many', { id: 'mn-2' });
   expect(await code('mn-2', { cause: 'appeal' })).toBe('not_final');
   await api.post('/v1/tickets/mn-2/invalidate', { reason: 'r' });
