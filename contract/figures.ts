@@ -27,7 +27,12 @@ const range = {
   to: Time.optional().describe('Left out: now'),
 };
 
-export const Range = z.object(range);
+/** Of both ends, where they are given. */
+const inOrder = ({ from = '', to = '' }: { from?: string | undefined; to?: string | undefined }) =>
+  !(Date.parse(from) >= Date.parse(to));
+const ORDER = { message: 'must be before to', path: ['from'] };
+
+export const Range = z.object(range).refine(inOrder, ORDER);
 
 export const FigureFilter = z.object({
   kind: FigureKind,
@@ -71,12 +76,14 @@ export const covered = {
   coveredFrom: z.string().describe('`from`, or where `partial` is because of the time: since when it counts'),
 };
 
-export const PeopleFilter = z.object({
-  kind: z.enum(['ticket', 'case']).default('ticket'),
-  queue: AnyName.optional().describe('A queue or, required, a court'),
-  person: AnyName.optional(),
-  ...range,
-});
+export const PeopleFilter = z
+  .object({
+    kind: z.enum(['ticket', 'case']).default('ticket'),
+    queue: AnyName.optional().describe('A queue or, required, a court'),
+    person: AnyName.optional(),
+    ...range,
+  })
+  .refine(inOrder, ORDER);
 
 const ReviewerFigures = answer('ReviewerFigures', {
   person: z.string(),
@@ -102,11 +109,13 @@ export const People = z
   .object({ ...covered, reviewers: z.array(ReviewerFigures), jurors: z.array(JurorFigures) })
   .openapi('People', { description: 'At most 200 persons, the most active first; `partial` where there are more' });
 
-export const LatenessFilter = z.object({
-  kind: z.enum(['ticket', 'job']),
-  queue: AnyName.optional(),
-  ...range,
-});
+export const LatenessFilter = z
+  .object({
+    kind: z.enum(['ticket', 'job']),
+    queue: AnyName.optional(),
+    ...range,
+  })
+  .refine(inOrder, ORDER);
 
 export const Lateness = answer('Lateness', {
   ...covered,

@@ -109,6 +109,12 @@ test('B.2 the quality of people is what the feed says of their decisions and of 
     expect(overturnRate).toEqual(wilson(overturned, looked));
     expect(secondsMedian).toBeGreaterThan(0);
   }
+  const backwards = 'from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z';
+  const queue = ['quality?', 'quality.csv?', 'service?', 'suggestions/figures?'].map((one) => `queues/q/${one}`);
+  for (const path of [...queue, 'figures?kind=ticket&', 'figures/people?', 'figures/lateness?kind=job&']) {
+    const { status, body } = await api.get(`/v1/${path}${backwards}`);
+    expect([path, status, body.errors?.[0]]).toEqual([path, 422, { path: 'from', message: 'must be before to' }]);
+  }
   const { body: table, headers } = await api.raw('GET', '/v1/queues/q/quality.csv');
   expect(headers.get('content-disposition')).toBe('attachment; filename="quality.csv"');
   const [first, ...lines] = String(table).trim().split('\r\n');
