@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useBrowser } from '../support/browser.ts';
-import { eventually } from '../support/client.ts';
+import { eventually, insist, numbered } from '../support/client.ts';
 import { SECRET } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 import { confirm, fill, keys, press, sees, submit } from './page.ts';
@@ -197,4 +197,25 @@ test('S2.3 an administrator adds jurors from a list, and B.5 gold tickets', asyn
   const tickets = '[{"id": "g-1", "body": {"text": "x"}, "answer": {"verdict": "reject"}}]';
   await confirm(page, 'Add gold', 'Add gold', { 'Tickets (JSON)': tickets });
   expect((await api.get('/v1/queues/listed/gold')).body.items).toMatchObject([{ id: 'g-1' }]);
+});
+
+test('B.5 added gold joins what the queue has, and replaces only what has the same id', async () => {
+  const gold = (id: string, text: string) => ({ id, body: { text }, answer: { verdict: 'reject' } });
+  const present = numbered(502, 'old').map((id) => ({ ...gold(id, 'old'), requires: ['de'], priority: 3 }));
+  await api.put('/v1/queues/gilded', {});
+  insist(await api.put('/v1/queues/gilded/gold', { tickets: present }), 'gold', 200);
+  const page = await browser.open(`${api.url}/settings/queues/gilded`);
+  await press(page, 'Add gold');
+  const dialog = page.getByRole('dialog');
+  await sees(dialog, 'The queue has 502 now; they stay');
+  // the API rejects what is no list, and keeps all of them
+  await submit(dialog, { 'Tickets (JSON)': '{"id": "no list"}' }, 'Add gold');
+  await dialog.getByRole('alert').waitFor();
+  const tickets = JSON.stringify([gold('new', 'new'), gold('old7', 'changed')]);
+  await submit(dialog, { 'Tickets (JSON)': tickets }, 'Add gold');
+  await dialog.waitFor({ state: 'hidden' });
+  const { items, nextCursor } = (await api.get('/v1/queues/gilded/gold?limit=500')).body;
+  const rest = (await api.get(`/v1/queues/gilded/gold?limit=500&cursor=${nextCursor}`)).body.items;
+  const kept = present.map((one) => (one.id === 'old7' ? gold('old7', 'changed') : one));
+  expect([...items, ...rest]).toMatchObject([...kept, gold('new', 'new')]);
 });

@@ -17,6 +17,7 @@ import { Ways } from '../numbers/ways.tsx';
 import { pathsIn } from './conditions.ts';
 import { courtForm } from './court-form.ts';
 import { SettingsEditor } from './editor.tsx';
+import { AddGold } from './gold.tsx';
 import { previewOf } from './preview.tsx';
 import { queueForm, trialPart } from './queue-form.ts';
 import { courtSettingsOf, queueSettingsOf, topicSettingsOf } from './settings-of.ts';
@@ -95,17 +96,6 @@ function AddJurors({ court }: { court: string }) {
   };
   const fields: FieldSpec[] = [{ kind: 'lines', name: 'jurors', said: t.jurorLines, empty: 'required' }];
   return <Action label={t.addJurors} fields={fields} run={add} />;
-}
-
-/** Tickets with known answers. */
-function AddGold({ queue }: { queue: string }) {
-  const t = texts.value.queueSettings;
-  const add = (body: Readonly<Record<string, unknown>>) => {
-    const params = { path: { queue } };
-    return data(api.PUT('/v1/queues/{queue}/gold', { params, body: body as Schemas['PutGoldTickets'] }));
-  };
-  const fields: FieldSpec[] = [{ kind: 'json', name: 'tickets', said: t.goldTickets, empty: 'required' }];
-  return <Action label={t.addGold} fields={fields} run={add} done={texts.value.settings.saved} />;
 }
 
 const titleOf = (kind: ListKind, name: string) => `${texts.value.numbers.queueOf[kind]} ${name}`;

@@ -129,6 +129,7 @@ export const queueSettings = {
     'Tickets (JSON)',
     'A list, such as [{"id": "gold-1", "body": {}, "answer": {"verdict": "reject"}}]',
   ),
+  goldNow: (n: string) => `The queue has ${n} now; they stay, but a ticket with the same id replaces the present one.`,
   goldShare: said('Share', 'Of the tickets that someone is handed, 0 to 1.'),
   idPrefix: said('Ids begin with', 'So that they look like yours. Empty: like those that the server makes.'),
   desk: 'Desk',

@@ -112,6 +112,7 @@ export const queueSettings: Texts['queueSettings'] = {
   gold: ['标准题', '答案已知、混在其他工单中的工单。'],
   addGold: '添加标准题',
   goldTickets: ['工单（JSON）', '列表，例如 [{"id": "gold-1", "body": {}, "answer": {"verdict": "reject"}}]'],
+  goldNow: (n) => `队列现有 ${n} 张，均会保留；ID 相同的以新添加的为准。`,
   goldShare: ['比例', '占每人所领工单的比例，0 到 1。'],
   idPrefix: ['ID 前缀', '使其与您的 ID 相似。留空：与服务器生成的相似。'],
   desk: '审核台',
