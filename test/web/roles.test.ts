@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Role } from '../../contract/keys.ts';
 import { useBrowser } from '../support/browser.ts';
+import { judge, openCourt } from '../support/cases.ts';
 import { claimOne, eventually } from '../support/client.ts';
 import { createKey } from '../support/keys.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -47,6 +48,20 @@ test.each<[Role, string[]]>([
   await submit(page.getByRole('dialog'), { Reason: 'by a producer' }, 'Invalidate');
   await sees(page, 'It has been invalidated.');
   expect((await ticket(admin, id)).invalidation.by).toBe('producer-key');
+});
+
+test.each<[Role, string[]]>([
+  ['admin', ['Erase', 'Ask for an appeal']],
+  ['supervisor', ['Ask for an appeal']],
+  ['producer', ['Ask for an appeal']],
+  ['agent', []],
+])('S4.9 of a decided case, a key of role %s is offered what the API lets it do: %s', async (role, expected) => {
+  const id = `judged-${role}`;
+  await openCourt(admin, id, { votesToWin: 1 }, ['j0'], [id]);
+  await judge(admin, id, 'j0', 'buyer');
+  const page = await browser.open(`${url}/items/case/${id}`, { key: await keyOf(role) });
+  await sees(page, 'Nobody has looked at this decision again.');
+  expect(await page.getByRole('main').getByRole('button').allTextContents()).toEqual(expected);
 });
 
 test('S4.9 a consumer sees jobs and what they may do with them, and no ticket, review or delivery', async () => {

@@ -3,6 +3,7 @@ import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { Badge, State } from '../../components/badge.tsx';
+import type { FieldSpec } from '../../components/form/spec.ts';
 import { moment, number } from '../../components/format.ts';
 import { type Fact, linked } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
@@ -10,6 +11,7 @@ import { When } from '../../components/when.tsx';
 import { queuePath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { ItemView, JsonSection } from './item-view.tsx';
+import { LooksSection } from './looks.tsx';
 import { isAbout } from './sources.ts';
 import { reasonField, type Why } from './ticket-actions.tsx';
 
@@ -25,9 +27,10 @@ export function CaseParts({ id }: { id: string }) {
         state === 'open' && mayAct('producer') && <Invalidate id={id} refresh={refresh} />
       }
     >
-      {({ body }) => (
+      {(found, refresh) => (
         <>
-          <JsonSection title={texts.value.items.body} value={body} />
+          <JsonSection title={texts.value.items.body} value={found.body} />
+          {(found.of || found.state === 'decided') && <CaseLooks {...{ found, refresh }} />}
           {mayAct('producer', 'agent') && <Votes id={id} />}
         </>
       )}
@@ -41,7 +44,7 @@ function factsOf(found: Case): Fact[] {
   return [
     [f.state, <State key="state" state={found.state} />],
     linked(f.court, queuePath('case', found.court), found.court),
-    found.winner !== null && [f.winner, found.winner],
+    found.winner !== null && [f.winner, <Winner key="winner" {...found} winner={found.winner} />],
     [f.tally, tally.join(' · ')],
     found.state === 'open' && [f.votesLeft, number(found.votesLeft)],
     [f.holds, number(found.holds)],
@@ -52,6 +55,41 @@ function factsOf(found: Case): Fact[] {
     [f.createdAt, <When key="created" at={found.createdAt} />],
     found.parties.length > 0 && [f.parties, fewOf(found.parties.map((party) => party.id))],
   ];
+}
+
+/** The verdict of the case itself, and whether another one counts now. */
+function Winner({ winner, standing }: { winner: string; standing: Case['standing'] }) {
+  if (standing === null || standing.winner === winner) return <>{winner}</>;
+  return (
+    <>
+      {winner} <Badge tone="bad">{texts.value.items.events.overturned}</Badge>
+    </>
+  );
+}
+
+/** The second looks at a verdict, and a button that appeals against it. */
+function CaseLooks({ found: { id, of, looks, standing }, refresh }: { found: Case; refresh: () => void }) {
+  const from = standing?.case === id ? undefined : standing?.case;
+  return (
+    <LooksSection
+      {...{ kind: 'case', of, looks }}
+      standing={standing && { ...standing, said: standing.winner ?? '–', from }}
+      actions={!of && mayAct('producer') && <Appeal {...{ id, refresh }} />}
+    />
+  );
+}
+
+function Appeal({ id, refresh }: { id: string; refresh: () => void }) {
+  const { looks: t, fields } = texts.value.items;
+  const asked: FieldSpec[] = [
+    { kind: 'text', name: 'by', said: [t.by, t.byHint], empty: 'omit' },
+    { kind: 'text', name: 'reason', said: [fields.reason, t.reasonHint], empty: 'omit' },
+  ];
+  const appeal = async (given: Omit<Schemas['AskForCaseLook'], 'cause'>) => {
+    await data(api.POST('/v1/cases/{id}/looks', { params: { path: { id } }, body: { ...given, cause: 'appeal' } }));
+    refresh();
+  };
+  return <Action label={t.appeal} fields={asked} run={appeal} done={t.appealed} />;
 }
 
 const SHOWN = 10;

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
@@ -22,7 +23,6 @@ interface Props {
 
 /** A decision in the words of its queue's form, its second looks, what counts now, and asking for one; of a look, what it is about. */
 export function Looks({ ticket, refresh }: Props) {
-  const t = texts.value.items.looks;
   const { queue, of, looks, standing } = ticket;
   const settings = useGet('/v1/queues/{queue}', { path: { queue } });
   const form = decisionForm(settings.data?.form);
@@ -32,36 +32,54 @@ export function Looks({ ticket, refresh }: Props) {
       {ticket.state === 'decided' && (
         <JsonSection title={texts.value.items.decision} value={ticket.decision} words={words} />
       )}
-      <Section
-        title={t.title}
+      <LooksSection
+        {...{ kind: 'ticket', of, looks }}
+        standing={standing && { ...standing, said: wordsOf(form, standing.decision) }}
         actions={!of && settings.data && <Ask {...{ ticket, refresh }} form={settings.data.form} />}
-      >
-        {!of && looks.length === 0 && <Empty>{t.none}</Empty>}
-        {(of || looks.length > 0) && (
-          <div class="panel-body">
-            <ul class="reasons">
-              {of && (
-                <li>
-                  {t.of(t.causes[of.cause])} <a href={itemPath('ticket', of.id)}>{of.id}</a>
-                </li>
-              )}
-              {looks.map(({ id: look, causes, outcome, state }) => (
-                <li key={look}>
-                  {causes.map((cause) => t.causes[cause]).join(', ')} <a href={itemPath('ticket', look)}>{look}</a>{' '}
-                  {outcome ? t.outcomes[outcome] : <State state={state} />}
-                </li>
-              ))}
-              {standing && looks.length > 0 && (
-                <li>
-                  {t.stands} <strong>{wordsOf(form, standing.decision)}</strong> · <bdi>{standing.by}</bdi> ·{' '}
-                  <When at={standing.at} />
-                </li>
-              )}
-            </ul>
-          </div>
-        )}
-      </Section>
+      />
     </>
+  );
+}
+
+interface SectionProps extends Pick<Ticket, 'of' | 'looks'> {
+  kind: 'ticket' | 'case';
+  /** What counts now, in words; `from`: another item in which that was found. */
+  standing: { said: string; by: string; at: string; from?: string | undefined } | null;
+  /** Buttons that ask for a look. */
+  actions: ComponentChildren;
+}
+
+/** The second looks at a decision and what counts now; of a look, what it is about. */
+export function LooksSection({ kind, of, looks, standing, actions }: SectionProps) {
+  const t = texts.value.items.looks;
+  const link = (id: string) => <a href={itemPath(kind, id)}>{id}</a>;
+  return (
+    <Section title={t.title} actions={actions}>
+      {!of && looks.length === 0 && <Empty>{t.none}</Empty>}
+      {(of || looks.length > 0) && (
+        <div class="panel-body">
+          <ul class="reasons">
+            {of && (
+              <li>
+                {t.of(t.causes[of.cause])} {link(of.id)}
+              </li>
+            )}
+            {looks.map(({ id: look, causes, outcome, state }) => (
+              <li key={look}>
+                {causes.map((cause) => t.causes[cause]).join(', ')} {link(look)}{' '}
+                {outcome ? t.outcomes[outcome] : <State state={state} />}
+              </li>
+            ))}
+            {standing && looks.length > 0 && (
+              <li>
+                {t.stands} <strong>{standing.said}</strong> · <bdi>{standing.by}</bdi> · <When at={standing.at} />
+                {standing.from && <> · {link(standing.from)}</>}
+              </li>
+            )}
+          </ul>
+        </div>
+      )}
+    </Section>
   );
 }
 

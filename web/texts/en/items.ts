@@ -196,6 +196,10 @@ export const items = {
     asked: 'Someone else will look at it again.',
     overturn: 'Overturn',
     overturned: 'Another decision counts now; its receiver is told.',
+    appeal: 'Ask for an appeal',
+    by: 'Who asks',
+    byHint: 'Such as a party. Left empty: you.',
+    appealed: 'Jurors who have not voted on it judge it again.',
   },
   actions: {
     reasonOptional: 'Reason (may be left out)',

@@ -181,7 +181,7 @@ export const items: Texts['items'] = {
   looks: {
     title: '复查',
     none: '此裁定尚未复查。',
-    of: (cause) => `此工单是一次复查（${cause}），针对`,
+    of: (cause) => `这是一次复查（${cause}），针对`,
     causes: { appeal: '申诉', check: '抽查', overturn: '直接改判' },
     outcomes: { upheld: '维持原裁定', overturned: '推翻原裁定', none: '未作裁定即结束' },
     stands: '现行裁定',
@@ -191,6 +191,10 @@ export const items: Texts['items'] = {
     asked: '将由其他人复查。',
     overturn: '改判',
     overturned: '新的裁定已生效，并已通知接收方。',
+    appeal: '提出申诉',
+    by: '申诉人',
+    byHint: '例如当事人。留空：您本人。',
+    appealed: '将由未曾投票的评审员重新评审。',
   },
   actions: {
     reasonOptional: '原因（可不填）',

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { useBrowser } from '../support/browser.ts';
+import { judge, oneCase, openCourt } from '../support/cases.ts';
+import { numbered } from '../support/client.ts';
+import { startTestSystem } from '../support/system.ts';
+import { region } from './numbers.ts';
+import { confirm, press, sees } from './page.ts';
+
+const { api } = await startTestSystem();
+const browser = useBrowser();
+
+test('B.2 an appeal is asked for on the page of a case, which says what came of it and which verdict counts now', async () => {
+  await openCourt(api, 'panel', { votesToWin: 1 }, [...numbered(3), 'sam'], ['case-1']);
+  const page = await browser.open(`${api.url}/items/case/case-1`);
+  await sees(page, 'No vote yet.');
+  const looks = region(page, 'Second looks');
+  expect(await looks.count()).toBe(0);
+  await judge(api, 'panel', 'j0', 'buyer');
+  await sees(looks, 'Nobody has looked at this decision again.');
+  await confirm(page, 'Ask for an appeal', 'Ask for an appeal', { 'Who asks': 'sam', Reason: 'the proof was found' });
+  await sees(page, 'Jurors who have not voted on it judge it again.');
+  const link = looks.getByRole('link');
+  await link.waitFor();
+  const id = (await link.textContent()) ?? '';
+  expect(await oneCase(api, id)).toMatchObject({ state: 'open', of: { id: 'case-1', cause: 'appeal' } });
+  const [created] = (await api.get(`/v1/cases/${id}/events`)).body.items;
+  expect(created.data).toMatchObject({ reason: 'the proof was found' });
+  await sees(looks, 'Appeal', 'Open');
+  expect(await page.getByText('Overturned', { exact: true }).count()).toBe(0);
+  await judge(api, 'panel', 'j1', 'seller');
+  await sees(looks, 'overturned the decision', 'What counts now');
+  const standing = looks.getByRole('listitem').last();
+  expect(await standing.getByRole('strong').textContent()).toBe('seller');
+  await sees(page.getByRole('definition').filter({ hasText: 'buyer' }), 'Overturned');
+  await standing.getByRole('link', { name: id }).click();
+  await sees(page, 'This is a second look (Appeal) at');
+  expect(await looks.getByRole('button').count()).toBe(0);
+  await looks.getByRole('link', { name: 'case-1' }).click();
+  await press(page, 'Ask for an appeal');
+});
