@@ -14,7 +14,7 @@ import { callsOf, fill, keys, press, sees, submit, tableRows } from './page.ts';
 /** Tickets of a large queue. */
 const MANY = byNight(1_000_000, 100_000);
 
-const { api, sql } = await startTestSystem();
+const { api, keyed, sql } = await startTestSystem();
 
 const at = (path: string) => `${api.url}${path}`;
 const ids = (page: Page) => page.getByRole('table').getByRole('rowheader').allTextContents();
@@ -210,6 +210,16 @@ test('S4.9 a list is filtered by what was decided, saved, shared, downloaded; it
   await sees(page, '2 tickets have been invalidated.');
   const states = await Promise.all(['d-3', 'd-4', 'd-5'].map(async (id) => (await ticket(api, id)).state));
   expect(states).toEqual(['invalidated', 'waiting', 'invalidated']);
+});
+
+test('S4.9 a view that another person shares says whose it is, apart from its name', async () => {
+  const other = await keyed('supervisor');
+  expect((await other.put('/v1/views/found', { filter: { queue: 'desk-1' }, shared: true })).status).toBe(200);
+  const page = await browser.open(at('/search?kind=ticket'));
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: /^found by \S/ })
+    .waitFor();
 });
 
 test(`S0.3 a queue of ${MANY.toLocaleString('en-US')} tickets is listed by the same few calls, which take no longer than those of a small one`, async () => {

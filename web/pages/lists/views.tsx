@@ -43,7 +43,7 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
                     aria-current={isShown(view) ? 'true' : undefined}
                   >
                     <bdi>{view.name}</bdi>
-                  </a>
+                  </a>{' '}
                   {view.by !== mine && <span class="muted">{t.viewBy(view.by)}</span>}
                 </li>
               ))}
