@@ -62,6 +62,23 @@ test('S0.8 a delayed ticket is kept for one person from when it is available', a
   expect(await ticket(api, 'later-1')).toMatchObject({ state: 'delayed', for: 'olga' });
 });
 
+test('S4.9 a ticket says its category, whom it is kept for, and its subject, which leads to the others of it', async () => {
+  const more = { category: 'violence', subject: 'user/7&8', for: 'olga', forSeconds: 600 };
+  await add(api, 'known', { id: 'known-1', ...more });
+  await add(api, 'known', { id: 'known-2', subject: more.subject });
+  await add(api, 'known', { id: 'known-3' });
+  const page = await browser.open(at('ticket', 'known-1'));
+  await fact(page, 'Category').getByText('violence').waitFor();
+  await fact(page, 'Kept for').getByText('olga').waitFor();
+  await sees(fact(page, 'Kept until'), '(in 9 min');
+  await fact(page, 'Subject').getByRole('link', { name: more.subject }).click();
+  for (const id of ['known-1', 'known-2']) await tableRows(page, id).waitFor();
+  expect(await tableRows(page, 'known-3').count()).toBe(0);
+  await page.goto(at('ticket', 'known-3'));
+  await fact(page, 'Queue').getByText('known').waitFor();
+  for (const name of ['Category', 'Subject', 'Kept for', 'Kept until']) expect(await fact(page, name).count()).toBe(0);
+});
+
 test('S0.4 without a reason nothing is invalidated, and the dialog says what is wrong and stays', async () => {
   await add(api, 'acts', { id: 'acts-2' });
   const page = await browser.open(at('ticket', 'acts-2'));

@@ -6,7 +6,7 @@ import { number } from '../../components/format.ts';
 import { Notes } from '../../components/notes.tsx';
 import { type Fact, linked } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
-import { queuePath } from '../../links.ts';
+import { queuePath, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Explain } from './explain.tsx';
 import { ItemView, JsonSection } from './item-view.tsx';
@@ -41,11 +41,16 @@ export function TicketParts({ id }: { id: string }) {
 
 function factsOf(ticket: Ticket): Fact[] {
   const { fields: f } = texts.value.items;
-  const { lease, invalidation, decidedAt, deadlineAt } = ticket;
+  const { subject: subjectLabel, category: categoryLabel } = texts.value.lists;
+  const { lease, invalidation, decidedAt, deadlineAt, subject, forUntil } = ticket;
   return [
     [f.state, <State key="state" state={ticket.state} />],
     linked(f.queue, queuePath('ticket', ticket.queue), ticket.queue),
+    subject !== null && [subjectLabel, <BySubject key="subject" subject={subject} />],
+    ticket.category !== null && [categoryLabel, <bdi key="category">{ticket.category}</bdi>],
     [f.priority, number(ticket.priority)],
+    ticket.for !== null && [f.keptFor, <bdi key="for">{ticket.for}</bdi>],
+    forUntil !== null && [f.keptUntil, <When key="for until" at={forUntil} />],
     lease && [f.holder, <bdi key="holder">{lease.reviewer}</bdi>],
     lease && [f.leaseSince, <When key="since" at={lease.grantedAt} />],
     lease && [f.leaseUntil, <When key="until" at={lease.expiresAt} />],
@@ -63,3 +68,10 @@ function factsOf(ticket: Ticket): Fact[] {
     ticket.exclude.length > 0 && [f.exclude, ticket.exclude.join(', ')],
   ];
 }
+
+/** A subject, which leads to the list of its tickets. */
+const BySubject = ({ subject }: { subject: string }) => (
+  <a href={withQuery('/search', { kind: 'ticket', subject })}>
+    <bdi>{subject}</bdi>
+  </a>
+);

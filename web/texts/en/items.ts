@@ -105,6 +105,8 @@ export const items = {
     topic: 'Topic',
     court: 'Court',
     priority: 'Priority',
+    keptFor: 'Kept for',
+    keptUntil: 'Kept until',
     holder: 'Held by',
     leaseSince: 'Held since',
     leaseUntil: 'Lease ends',

@@ -103,6 +103,8 @@ export const items: Texts['items'] = {
     topic: '主题',
     court: '评审庭',
     priority: '优先级',
+    keptFor: '指定给',
+    keptUntil: '指定至',
     holder: '持有人',
     leaseSince: '持有开始',
     leaseUntil: '租约到期',
