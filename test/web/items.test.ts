@@ -280,17 +280,3 @@ test('S0.5 an unknown item is one message, not one for each of its parts', async
     await eventually(async () => (await counts()).join() === '1,1');
   }
 });
-
-test('an administrator erases a ticket from its page, with a reason: the content is gone, the history says so', async () => {
-  await add(api, 'erased', { id: 'erased-1', body: { text: 'private' } });
-  const page = await browser.open(at('ticket', 'erased-1'));
-  await sees(page, 'private');
-  await page.getByText('JSON', { exact: true }).first().click();
-  await sees(page, '"text": "private"');
-  await confirm(page, 'Erase', 'Erase', { Reason: 'asked for' });
-  await eventually(async () => (await ticket(api, 'erased-1')).erased === true);
-  await fact(page, 'State').first().getByText('Invalidated').waitFor();
-  await page.reload();
-  await sees(page, 'Erased');
-  expect(await page.getByText('private').count()).toBe(0);
-});

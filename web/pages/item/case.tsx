@@ -29,7 +29,7 @@ export function CaseParts({ id }: { id: string }) {
     >
       {(found, refresh) => (
         <>
-          <JsonSection title={texts.value.items.body} value={found.body} />
+          <JsonSection title={texts.value.items.body} value={found.body} erased={found.erased} />
           {(found.of || found.state === 'decided') && <CaseLooks {...{ found, refresh }} />}
           {mayAct('producer', 'agent') && <Votes id={id} />}
         </>
@@ -68,13 +68,13 @@ function Winner({ winner, standing }: { winner: string; standing: Case['standing
 }
 
 /** The second looks at a verdict, and a button that appeals against it. */
-function CaseLooks({ found: { id, of, looks, standing }, refresh }: { found: Case; refresh: () => void }) {
+function CaseLooks({ found: { id, of, looks, standing, erased }, refresh }: { found: Case; refresh: () => void }) {
   const from = standing?.case === id ? undefined : standing?.case;
   return (
     <LooksSection
       {...{ kind: 'case', of, looks }}
       standing={standing && { ...standing, said: standing.winner ?? '–', from }}
-      actions={!of && mayAct('producer') && <Appeal {...{ id, refresh }} />}
+      actions={!of && !erased && mayAct('producer') && <Appeal {...{ id, refresh }} />}
     />
   );
 }

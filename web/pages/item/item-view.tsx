@@ -7,7 +7,7 @@ import { Action } from '../../components/action.tsx';
 import { Body } from '../../components/body/body.tsx';
 import { Raw } from '../../components/fold.tsx';
 import { useShortcuts } from '../../components/keys.ts';
-import { type Fact, Facts, Loaded, Section } from '../../components/page.tsx';
+import { Empty, type Fact, Facts, Loaded, Section } from '../../components/page.tsx';
 import type { ItemKind } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { IN_FEED, isAbout } from './sources.ts';
@@ -28,7 +28,14 @@ interface Props<T> {
 }
 
 /** The item itself, asked for again when something happens to it, and with the key `r`. */
-export function ItemView<T>({ kind, id, load, facts, actions, children }: Props<T>) {
+export function ItemView<T extends { erased?: boolean | undefined }>({
+  kind,
+  id,
+  load,
+  facts,
+  actions,
+  children,
+}: Props<T>) {
   const item = useResource(load, [id], { on: isAbout(kind, id) });
   const { refresh } = item;
   const { common } = texts.value;
@@ -44,7 +51,9 @@ export function ItemView<T>({ kind, id, load, facts, actions, children }: Props<
             actions={
               <>
                 {actions?.(found, refresh)}
-                {mayAct() && <Erase of={{ item: { kind: IN_FEED[kind] as Kind, id } }} then={refresh} />}
+                {mayAct() && !found.erased && (
+                  <Erase of={{ item: { kind: IN_FEED[kind] as Kind, id } }} then={refresh} />
+                )}
               </>
             }
           >
@@ -77,8 +86,22 @@ export function Erase({ of, about, then }: EraseProps) {
   return <Action {...t.erase} {...{ about, will, run }} fields={[reasonField()]} danger />;
 }
 
+interface JsonProps {
+  title: string;
+  value: unknown;
+  words?: string | undefined;
+  /** The value is gone, and this is said instead. */
+  erased?: boolean | undefined;
+}
+
 /** A value that the API takes and gives as it is, such as an item's body, or in words; as JSON, too. */
-export function JsonSection({ title, value, words }: { title: string; value: unknown; words?: string | undefined }) {
+export function JsonSection({ title, value, words, erased }: JsonProps) {
+  if (erased)
+    return (
+      <Section title={title}>
+        <Empty>{texts.value.items.erased}</Empty>
+      </Section>
+    );
   return (
     <Section title={title}>
       <div class="panel-body stack">

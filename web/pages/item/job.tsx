@@ -22,7 +22,7 @@ export function JobParts({ id }: { id: string }) {
       facts={factsOf}
       actions={(job, refresh) => <JobActions job={job} refresh={refresh} />}
     >
-      {(job) => <JsonSection title={texts.value.items.body} value={job.body} />}
+      {({ body, erased }) => <JsonSection title={texts.value.items.body} value={body} erased={erased} />}
     </ItemView>
   );
 }

@@ -23,19 +23,19 @@ interface Props {
 
 /** A decision in the words of its queue's form, its second looks, what counts now, and asking for one; of a look, what it is about. */
 export function Looks({ ticket, refresh }: Props) {
-  const { queue, of, looks, standing } = ticket;
+  const { queue, of, looks, standing, erased } = ticket;
   const settings = useGet('/v1/queues/{queue}', { path: { queue } });
   const form = decisionForm(settings.data?.form);
   const words = settings.data?.form ? wordsOf(form, ticket.decision) : undefined;
   return (
     <>
       {ticket.state === 'decided' && (
-        <JsonSection title={texts.value.items.decision} value={ticket.decision} words={words} />
+        <JsonSection title={texts.value.items.decision} value={ticket.decision} {...{ words, erased }} />
       )}
       <LooksSection
         {...{ kind: 'ticket', of, looks }}
-        standing={standing && { ...standing, said: wordsOf(form, standing.decision) }}
-        actions={!of && settings.data && <Ask {...{ ticket, refresh }} form={settings.data.form} />}
+        standing={erased ? null : standing && { ...standing, said: wordsOf(form, standing.decision) }}
+        actions={!of && !erased && settings.data && <Ask {...{ ticket, refresh }} form={settings.data.form} />}
       />
     </>
   );

@@ -14,7 +14,10 @@ export function OccurrenceParts({ id }: { id: string }) {
   return (
     <ItemView
       {...{ kind: 'occurrence', id }}
-      load={(signal) => loadOccurrence(id, signal)}
+      load={async (signal) => {
+        const loaded = await loadOccurrence(id, signal);
+        return { ...loaded, erased: loaded.task.erased };
+      }}
       facts={({ task, found }) => [
         !found && [f.occurrence, t.noOccurrence(partsOf(id).occurrence)],
         found && [f.state, <State key="state" state={found.state} />],
@@ -26,7 +29,7 @@ export function OccurrenceParts({ id }: { id: string }) {
         found && [f.completed, number(found.completed)],
       ]}
     >
-      {({ task }) => <JsonSection title={t.params} value={task.params} />}
+      {({ task, erased }) => <JsonSection title={t.params} value={task.params} erased={erased} />}
     </ItemView>
   );
 }

@@ -29,10 +29,10 @@ export function TicketParts({ id }: { id: string }) {
     >
       {(ticket, refresh) => (
         <>
-          <JsonSection title={t.body} value={ticket.body} />
+          <JsonSection title={t.body} value={ticket.body} erased={ticket.erased} />
           {(ticket.of || ticket.state === 'decided') && <Looks {...{ ticket, refresh }} />}
           {OPEN.includes(ticket.state) && mayAct('producer', 'agent') && <Explain ticket={ticket} />}
-          <Notes id={id} on={isAbout('ticket', id)} draft={{ text: note, write }} />
+          {!ticket.erased && <Notes id={id} on={isAbout('ticket', id)} draft={{ text: note, write }} />}
         </>
       )}
     </ItemView>

@@ -9,6 +9,7 @@ export const items = {
   andMore: (n: string) => `and ${n} more`,
   body: 'Content',
   decision: 'Decision',
+  erased: 'It was erased.',
   params: 'Parameters',
   timeline: 'What happened',
   by: 'by',

@@ -8,6 +8,7 @@ export const items: Texts['items'] = {
   andMore: (n) => `等，另有 ${n} 个`,
   body: '内容',
   decision: '裁定',
+  erased: '已抹除。',
   params: '参数',
   timeline: '经过',
   by: '操作者',
