@@ -61,6 +61,26 @@ test('S0.7 what is half filled in is there after a reload, elsewhere and back, i
   expect(await eventTypes(api, 'half-0')).toEqual(['created', 'claimed', 'released', 'claimed']);
 });
 
+test('S0.7 a decision that finds the session ended is sent when there is another one', async () => {
+  const page = await desk('session', 1, { form: noted });
+  const ended = {
+    type: 'about:blank',
+    title: 'x',
+    status: 401,
+    code: 'unauthenticated',
+    detail: 'ended',
+    requestId: 'r',
+  };
+  await page.route('**/decide', (route) => route.fulfill({ status: 401, json: ended }));
+  await keys(page, '1');
+  await press(page, 'Send now, next ticket');
+  await sees(page, 'You are not signed in');
+  await page.unroute('**/decide');
+  expect((await ticket(api, 'session-0')).state).toBe('held');
+  await page.evaluate(() => dispatchEvent(new Event('focus')));
+  await eventually(async () => (await ticket(api, 'session-0')).state === 'decided');
+});
+
 test('S0.4 whoever decides in another window is not told that someone else has', async () => {
   const page = await desk('windows', 2);
   const other = await browser.open(`${api.url}/desk/windows`, { person: 'anna' });

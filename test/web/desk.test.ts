@@ -194,7 +194,10 @@ test('a ticket is skipped with a reason, and another moved to the queue that it 
   await submit(page, { Reason: 'I know the author' });
   await ticketHeading(page, 'leave-1').waitFor();
   await keys(page, 't');
-  await submit(page, { Queue: 'elsewhere', Reason: 'not ours' });
+  await submit(page, { Queue: 'elsewere', Reason: 'not ours' });
+  await sees(page, 'there is no queue elsewere');
+  expect(await ticket(api, 'leave-1')).toMatchObject({ queue: 'leave', state: 'held' });
+  await submit(page, { Queue: 'elsewhere' });
   await ticketHeading(page, 'leave-2').waitFor();
   expect(await eventTypes(api, 'leave-0')).toContain('skipped');
   expect(await ticket(api, 'leave-1')).toMatchObject({ queue: 'elsewhere', state: 'waiting' });

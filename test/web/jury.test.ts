@@ -45,6 +45,10 @@ test('S2.2 a juror sees both sides side by side, votes with a comment by keys on
   expect(left!.x + left!.width).toBeLessThanOrEqual(right!.x + 1);
   await sees(page, '4 of 5 cases left for now.', '3 of 3 votes left today.');
   await fill(page, { 'Comment (optional)': 'The photo shows it' });
+  await page.reload();
+  await page.getByRole('heading', { name: /^Case keys-/ }).waitFor();
+  expect(await page.getByLabel('Comment (optional)').inputValue()).toBe('The photo shows it');
+  await page.getByLabel('Comment (optional)').focus();
   await keys(page, 'Escape');
   await votesFor(page, '2', 'seller');
   await sees(page, /^Your vote has decided keys-/, '2 of 3 votes left today.');

@@ -19,9 +19,25 @@ export async function signIn(key: string): Promise<void> {
   session.value = await data(api.POST('/v1/session', { body: { key } }));
 }
 
+/** Somebody may have signed in in another tab by then: this one is looked at again, or some time has passed. */
+export const returned = (): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener('focus', done);
+      document.removeEventListener('visibilitychange', done);
+      resolve();
+    };
+    const timer = setTimeout(done, AGAIN_MS);
+    addEventListener('focus', done);
+    document.addEventListener('visibilitychange', done);
+  });
+
 /** What has to be done with the session before it ends, such as sending what waits. */
 export const beforeSignOut = new Set<() => Promise<void>>();
 const TIMEOUT_MS = 3_000;
+/** Beyond twenty a minute the server takes no more calls without a session. */
+const AGAIN_MS = 15_000;
 
 /** @throws CallError when the session may go on */
 export async function signOut(): Promise<void> {
@@ -33,5 +49,6 @@ export async function signOut(): Promise<void> {
     // it had ended already
     if (problemOf(error).code !== 'unauthenticated') throw error;
   }
+  sessionStorage.clear();
   session.value = null;
 }

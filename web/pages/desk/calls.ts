@@ -1,5 +1,5 @@
 import { api, data, get, type Schemas } from '../../api/client.ts';
-import type { Problem } from '../../api/problem.ts';
+import { type Problem, problemOf } from '../../api/problem.ts';
 import type { Cause, Held } from './shelf.ts';
 
 /** Such a call goes on when its tab is closed; browsers do that for 64 KB of bodies together. */
@@ -43,6 +43,12 @@ export function callsOf({ queue, reviewer, skills }: { queue: string; reviewer: 
         }),
       ),
     get: (id: string) => get('/v1/tickets/{id}', at(id)),
+    /** Of a transfer it may be the queue that is not found. */
+    isThere: (id: string) =>
+      get('/v1/tickets/{id}', at(id)).then(
+        () => true,
+        (error) => problemOf(error).code !== 'not_found',
+      ),
     /** Why a ticket is not the reviewer's any more, as far as it shows. */
     causeIn: ({ state, decidedBy, invalidation }: Schemas['Ticket']): Cause => ({
       reason: state === 'waiting' || state === 'held' || state === 'delayed' ? 'expired' : state,

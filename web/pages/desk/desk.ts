@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import { data, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
-import { isPassing, type Problem, problemOf } from '../../api/problem.ts';
-import { beforeSignOut } from '../../api/signing.ts';
+import { isPassing, mayPass, type Problem, problemOf } from '../../api/problem.ts';
+import { beforeSignOut, returned } from '../../api/signing.ts';
 import type { StreamEvent } from '../../api/stream.ts';
 import { lastActivity } from '../../components/activity.ts';
 import { unsent } from '../../unsaved.ts';
@@ -166,7 +166,7 @@ export class Desk {
     } catch (error) {
       const problem = problemOf(error);
       const cause = causeOf(problem);
-      if (isPassing(problem) && held.expiresMs > serverNow()) return this.#sendAgain(pending, problem);
+      if (mayPass(problem) && held.expiresMs > serverNow()) return this.#sendAgain(pending, problem);
       if (cause) this.#lose(id, cause, decision);
       else this.shelf.value = steps.recallRefused(this.shelf.value, held, problem);
     }
@@ -177,7 +177,7 @@ export class Desk {
   /** The same decision with the same token is taken once, however often it arrives. */
   async #sendAgain(pending: Pending, problem: Problem): Promise<void> {
     this.problem.value = problem;
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await (isPassing(problem) ? new Promise((resolve) => setTimeout(resolve, RETRY_MS)) : returned());
     this.problem.value = null;
     await this.#send(pending);
   }
@@ -212,7 +212,7 @@ export class Desk {
       await call(current);
     } catch (error) {
       const cause = causeOf(problemOf(error));
-      if (!cause) throw error;
+      if (!cause || (cause.reason === 'gone' && (await this.#calls.isThere(id)))) throw error;
       this.#lose(id, cause);
       return false;
     }

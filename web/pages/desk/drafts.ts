@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { Schemas } from '../../api/client.ts';
-import { isPassing, problemOf } from '../../api/problem.ts';
+import { mayPass, problemOf } from '../../api/problem.ts';
 import { asDraft, type Draft } from '../../components/form/draft.ts';
 import { unsent } from '../../unsaved.ts';
 import type { Calls } from './calls.ts';
@@ -46,8 +46,7 @@ export class Drafts {
     const saving = held.map(async (one) => {
       const { id } = one.ticket;
       await this.#calls.keep(one, this.of.value[id]).catch((error: unknown) => {
-        const problem = problemOf(error);
-        if (isPassing(problem) || problem.code === 'unauthenticated') this.#unsaved.add(id);
+        if (mayPass(problemOf(error))) this.#unsaved.add(id);
       });
     });
     await Promise.all(saving);

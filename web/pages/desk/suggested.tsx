@@ -10,6 +10,10 @@ interface Props {
   take: () => void;
 }
 
+const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+/** A model gives its reasons in whatever form. */
+const inWords = (reasons: unknown) => (Array.isArray(reasons) ? reasons.map(textOf).join(' · ') : textOf(reasons));
+
 /** What a model suggests, in a line. Taking it over fills in the form; it decides nothing (S0.12). */
 export function Suggested({ suggestion: { model, decision, confidence, reasons }, form, take }: Props) {
   const t = texts.value.desk.suggested;
@@ -17,7 +21,7 @@ export function Suggested({ suggestion: { model, decision, confidence, reasons }
     <p class="desk-pending">
       <span>
         {t.says(model, percent(confidence))} <strong>{wordsOf(form, decision)}</strong>{' '}
-        {typeof reasons === 'string' && <bdi class="muted">{reasons}</bdi>}
+        {reasons !== null && <bdi class="muted">{inWords(reasons)}</bdi>}
       </span>
       <button type="button" aria-keyshortcuts="a" onClick={take}>
         {t.take} <kbd>a</kbd>

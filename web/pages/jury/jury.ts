@@ -30,6 +30,18 @@ export interface Opinion {
   comment: string;
 }
 
+type Opinions = Readonly<Record<string, Opinion>>;
+
+const STORED = 'docket.opinions';
+
+function storedOpinions(): Opinions {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORED) ?? '{}') as Opinions;
+  } catch {
+    return {};
+  }
+}
+
 type Reasons = NonNullable<Schemas['ClaimCaseAnswer']['reasons']>;
 
 const TICK_MS = 500;
@@ -47,7 +59,7 @@ export class JuryDesk {
   /** What became of the last vote. */
   readonly voted = signal<Schemas['CastVoteAnswer'] | null>(null);
   readonly busy = signal(false);
-  readonly opinions = signal<Readonly<Record<string, Opinion>>>({});
+  readonly opinions = signal(storedOpinions());
   readonly #calls: CaseCalls;
   /** Of this court: how long a lease lasts. */
   readonly #leaseMs: number;
@@ -104,7 +116,13 @@ export class JuryDesk {
   opinionOf = (id: string): Opinion => this.opinions.value[id] ?? NO_OPINION;
 
   think(id: string, opinion: Partial<Opinion>): void {
-    this.opinions.value = { ...this.opinions.value, [id]: { ...this.opinionOf(id), ...opinion } };
+    this.#keep({ ...this.opinions.value, [id]: { ...this.opinionOf(id), ...opinion } });
+  }
+
+  /** A reload of the page loses none of them. */
+  #keep(opinions: Opinions): void {
+    this.opinions.value = opinions;
+    sessionStorage.setItem(STORED, JSON.stringify(opinions));
   }
 
   /** Votes as the juror has chosen. */
@@ -134,6 +152,8 @@ export class JuryDesk {
     this.problem.value = null;
     try {
       await work();
+      const { [hold.case.id]: _, ...others } = this.opinions.value;
+      this.#keep(others);
       if (this.hold.value?.token === hold.token) this.hold.value = null;
     } catch (error) {
       const cause = causeOf(problemOf(error));
