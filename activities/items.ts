@@ -1,3 +1,4 @@
+import { Name } from '../contract/names.ts';
 import type { Awaited, Command, Kind, Snapshot } from '../contract/snapshot.ts';
 import { snapshotOf } from '../runtime/followers/messages.ts';
 import { invite } from '../services/cases/invitations.ts';
@@ -40,7 +41,9 @@ export function itemActivities(ctx: Context, pacemaker: boolean) {
     },
     /** Carries out an operator's command once; one that changes nothing is recorded as refused. */
     async operate(kind: Kind, id: string, key: string, command: Command) {
-      await carryOut(ctx, kind, id, key, command);
+      // who signals says who they are: they may not be called what callers of the API may not
+      const by = Name.safeParse(command.by).success ? command.by : 'operator';
+      await carryOut(ctx, kind, id, key, { ...command, by });
       return read(kind, id);
     },
     /** Adds a periodic job's run (S3.7). The name stays, because histories contain it. */

@@ -92,7 +92,7 @@ function wrongness(value: unknown, depth: number): string | null {
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) return 'is a number out of range';
     if (Number.isInteger(value) && !Number.isSafeInteger(value))
-      return 'is a whole number beyond 2^53, which JSON readers round: send it as a string';
+      return 'is a whole number beyond 2^53 − 1, which JSON readers round: send it as a string';
   }
   return null;
 }

@@ -139,6 +139,13 @@ test.each(withPages.map((e) => [nameOf(e), e] as const))('%s: limits and cursors
   }
 });
 
+test('S0.9 no parameter of a query takes text that the database has none of', async () => {
+  for (const e of endpoints.filter(({ method }) => method === 'get'))
+    for (const name of Object.keys((e.query as { shape?: object } | undefined)?.shape ?? {}))
+      for (const wrong of ['%00', 'a%00b'])
+        expectProblem(await api.get(`${pathOf(e)}?${name}=${wrong}`), `${nameOf(e)} ${name}`);
+});
+
 test('filters of the list of tickets', async () => {
   const ofQueues = ['', 'a%e2%80%8bb', 'a%00', x(201)].map((queue) => `queue=${queue}`);
   const ofStates = ['nonsense', 'ready', ''].map((state) => `state=${state}`);

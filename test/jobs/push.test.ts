@@ -70,6 +70,7 @@ test('S3.7 what is refused comes again later with the same message id, and is bu
   const tries = received.filter((r) => opened(r).job.id === 'bad');
   expect(tries).toHaveLength(2);
   expect(new Set(tries.map((r) => r.headers['webhook-id'])).size).toBe(1);
+  expect((await api.get('/v1/jobs/bad')).body.lastReason).toBe('the receiver answered 422');
 });
 
 test('S3.7 a receiver that is down is tried one job at a time, and served again when it is back', async () => {

@@ -86,9 +86,16 @@ test('S0.4 an operator takes a ticket from its holder', async () => {
   await inState('op-rel', 'waiting');
   expect(await last('op-rel')).toMatchObject({ type: 'released', actor: 'olga' });
   expect((await decide(held)).body).toMatchObject({ code: 'lease_lost', reason: 'revoked' });
-  await handle('op-rel').signal('release', { by: 'olga' });
-  await eventually(async () => (await last('op-rel'))?.data?.command === 'release');
-  expect(await last('op-rel')).toMatchObject({ type: 'refused', actor: 'olga', data: { reason: 'not_held' } });
+  for (const [by, actor] of [
+    ['olga', 'olga'],
+    ['model:m', 'operator'],
+    ['x'.repeat(201), 'operator'],
+  ]) {
+    const { length } = await events('op-rel');
+    await handle('op-rel').signal('release', { by });
+    await eventually(async () => (await events('op-rel')).length > length);
+    expect(await last('op-rel')).toMatchObject({ type: 'refused', actor, data: { reason: 'not_held' } });
+  }
 });
 
 test('S0.2 an operator changes the priority, and the next claim sees it', async () => {
