@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
+import { listAll } from '../../services/deliveries/deliveries.ts';
+import type { Context } from '../../services/shared/service.ts';
 import { addCase, court } from '../support/cases.ts';
 import { deferred, eventually, type Json, walk } from '../support/client.ts';
-import { onDatabase } from '../support/database.ts';
+import { onDatabase, openTestDb } from '../support/database.ts';
 import { linesOf, metric as metricOf } from '../support/metrics.ts';
 import { byNight } from '../support/nightly.ts';
+import { expectFewRead, explainAll, plansOf } from '../support/plans.ts';
 import { expectProblem } from '../support/problems.ts';
 import { opened, type Received, SECRET, startReceiver } from '../support/receiver.ts';
 import { put, tell } from '../support/reviews.ts';
@@ -13,6 +16,7 @@ import { add, configure, decided } from '../support/tickets.ts';
 
 const { api, sql, databaseUrl } = await startTestSystem();
 const COUNT = byNight(1_000_000, 100_000);
+const PAGE = 51;
 const list = async (query: string): Promise<Json[]> => (await api.get(`/v1/deliveries?${query}`)).body.items;
 const metric = async (name: string, labels: Record<string, string> = {}) =>
   metricOf(linesOf((await api.get('/metrics')).body), `docket_${name}`, labels) ?? 0;
@@ -95,34 +99,27 @@ test('S0.10 what the list cannot take is refused, and what does not exist is not
     expectProblem(await api.post(`/v1/deliveries/${place}/redeliver`), place, 'invalid_request');
 });
 
-test(`S0.10 with ${COUNT} deliveries every filter of the list reads no more than a page`, async () => {
+test(`S0.10 with ${COUNT} deliveries every filter of the list reads a few pages of them`, async () => {
   await sql(`insert into delivery (kind, item_id, n, type, version, queue, url, state)
     select (array['ticket', 'case', 'task', 'review'])[1 + i % 4], 'bulk-' || i, 1, 'ticket.decided', i, 'bulk' || i % 7,
            'https://host' || i % 5 || '.example.com:443/x?y', case when i % ${COUNT / 10} = 0 then 'failed' else 'delivered' end
       from generate_series(1, ${COUNT}) i`);
   await sql(`insert into delivery (kind, item_id, n, type, version, queue, url, state)
     select 'ticket', 'rare-' || i, 1, 'ticket.decided', i, 'rare', 'http://rare.example.com/', 'pending' from generate_series(1, 3) i`);
-  const queries = [
-    ...['', 'state=failed', 'state=delivered', 'kind=case', 'queue=bulk3', 'host=HOST2.example.com', 'queue=rare'],
-    ...['host=rare.example.com', 'state=pending&kind=ticket&queue=rare&host=rare.example.com', 'queue=bulk3&host=none'],
-  ];
   await sql('analyze delivery');
-  const took = async (work: () => Promise<unknown>) => {
-    const start = performance.now();
-    await work();
-    return performance.now() - start;
-  };
-  for (const query of queries) {
-    const walk = await took(() => sql(`select count(*) from delivery where url like '%nowhere%'`));
-    const pages = [];
-    for (let n = 0; n < 3; n++)
-      pages.push(
-        await took(async () =>
-          expect([query, (await api.get(`/v1/deliveries?${query}`)).status]).toEqual([query, 200]),
-        ),
-      );
-    // a page that walks all rows, and sorts them, takes longer than counting some of them
-    if (!query.endsWith('host=none')) expect(Math.min(...pages), query).toBeLessThan(walk);
+  const db = openTestDb(databaseUrl);
+  const nodesOf = plansOf(db);
+  await explainAll(db);
+  const [failed, delivered] = [{ state: 'failed' }, { state: 'delivered' }] as const;
+  const rare = { queue: 'rare', host: 'rare.example.com' };
+  const filters: Parameters<typeof listAll>[1][] = [
+    ...[{}, failed, delivered, { kind: 'case' as const }, { queue: 'bulk3' }, { host: 'host2.example.com' }],
+    ...[{ queue: rare.queue }, { host: rare.host }, { ...rare, state: 'pending' as const, kind: 'ticket' as const }],
+  ];
+  for (const filter of filters) {
+    const page = () => listAll({ db } as Context, filter, Number.MAX_SAFE_INTEGER, PAGE);
+    // every fifth has the host that is asked for
+    expectFewRead(await nodesOf(page, db.lists.pool), ['delivery'], 30 * PAGE);
   }
   expect((await list('state=failed&limit=500')).length).toBe(10);
   const walked = await walk(api, '/v1/deliveries?state=failed&kind=ticket', 3);
