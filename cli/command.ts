@@ -13,6 +13,12 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
+/** The running server that a command calls, and the setting that names it. */
+export const serverOf = ({ docketUrl, port }: Config) => ({
+  url: (docketUrl ?? `http://127.0.0.1:${port}`).replace(/\/+$/, ''),
+  setting: docketUrl === undefined ? 'PORT' : 'DOCKET_URL',
+});
+
 /** Adds a command that runs a function with the environment, arguments and options. Errors are printed in a few lines. */
 export function add(parent: Command, name: string, load: () => Promise<Run>, help: Guide): Command {
   const command = guide(parent.command(name), help);

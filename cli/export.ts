@@ -1,5 +1,5 @@
 import type { Config } from '../runtime/config.ts';
-import { Misused, stopSignal } from './command.ts';
+import { Misused, serverOf, stopSignal } from './command.ts';
 import { openElasticsearch } from './exporting/elasticsearch.ts';
 import { openFile } from './exporting/file.ts';
 import { openKafka } from './exporting/kafka.ts';
@@ -35,9 +35,10 @@ export async function exportCommand(config: Config, given: Options & { to: strin
   const say = (line: string) => console.error(`docket export: ${line}`);
   const retries = retrying(follow ? Number.POSITIVE_INFINITY : TRIES, signal, say);
   const open = targetOf(options, signal, retries);
-  const url = address('--from', from ?? `http://127.0.0.1:${config.port}`, HTTP);
+  const server = serverOf(config);
+  const url = address('--from', from ?? server.url, HTTP);
   if (new URL(url).username !== '') throw new Misused('--from must not have a user or a password: a key goes to --key');
-  const setting = from === undefined ? 'PORT' : '--from';
+  const setting = from === undefined ? server.setting : '--from';
   const source = new Source({ url, setting, key: options.key ?? config.key, signal });
   console.log(`docket export: ${source.url} to ${to}${follow ? ', following' : ''}`);
   const { events, position } = await runExport({ source, open, follow, signal, retries });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../runtime/config.ts';
 import { databaseFailure } from '../runtime/failures.ts';
 import { isDatabaseUrl } from '../runtime/setting-kinds.ts';
-import { Misused, stopSignal } from './command.ts';
+import { Misused, serverOf, stopSignal } from './command.ts';
 import { retrying } from './exporting/target.ts';
 import { follow, openOutbox } from './outbox/follow.ts';
 
@@ -22,12 +22,11 @@ grant usage on schema docket_outbox to NAME;`);
 }
 
 /** `docket outbox follow`: moves rows until SIGTERM or Ctrl-C, then ends the process. @throws Misused; Error */
-export async function followOutbox({ docketUrl, port, key }: Config, url: string): Promise<void> {
+export async function followOutbox(config: Config, url: string): Promise<void> {
   checkUrl(url);
   const signal = stopSignal();
   const say = (line: string) => console.error(`docket outbox: ${line}`);
-  const setting = docketUrl === undefined ? 'PORT' : 'DOCKET_URL';
-  const server = { url: (docketUrl ?? `http://127.0.0.1:${port}`).replace(/\/+$/, ''), setting, key, signal };
+  const server = { ...serverOf(config), key: config.key, signal };
   const retries = retrying(Number.POSITIVE_INFINITY, signal, say);
   const { added, refused } = await follow(url, server, retries, say);
   console.log(`docket outbox: ${added} rows added, ${refused} refused`);

@@ -236,7 +236,7 @@ function addExport(program: Command): void {
     summary: 'copy the feed of a running server to a file, PostgreSQL, MySQL, Elasticsearch or Kafka',
     description: `Copies the feed of a running server, from the target's position to the end.
 Stopped at any moment and started again, it misses no event and copies none twice.`,
-    reads: ['PORT', 'DOCKET_KEY'],
+    reads: ['DOCKET_URL', 'PORT', 'DOCKET_KEY'],
     examples: [
       ['docket export --to file --file events.ndjson', 'to a file, once'],
       ['docket export --to postgres --url postgres://me@warehouse/events --follow', 'to a table, until it is stopped'],
@@ -246,7 +246,7 @@ Stopped at any moment and started again, it misses no event and copies none twic
     ],
   })
     .addOption(to.makeOptionMandatory())
-    .option('--from <url>', 'the server (default: http://127.0.0.1:PORT)')
+    .option('--from <url>', 'the server (default: DOCKET_URL, else http://127.0.0.1:PORT)')
     .option('--key <key>', "a producer's API key (default: DOCKET_KEY)")
     .option('--follow', 'keep it running at the end, until SIGTERM or Ctrl-C')
     .optionsGroup('To a file, as newline-delimited JSON:')

@@ -86,7 +86,7 @@ const Environment = z.object({
     'API key with which docket export, docket outbox and npm run demo call the server',
   ),
   DOCKET_URL: kinds.WebUrl.optional().describe(
-    'the server of docket outbox and npm run demo (default: http://127.0.0.1:PORT)',
+    'the server of docket export, docket outbox and npm run demo (default: http://127.0.0.1:PORT)',
   ),
   DOCKET_AUTH: kinds
     .oneOf('open', 'keys')

@@ -165,6 +165,7 @@ describe('the command', () => {
       [from, { DOCKET_KEY: 'hunter2' }, `DOCKET_KEY: ${url} answered 401: `, 'docket key create --role'],
       [from, { DOCKET_KEY: await keyOf('agent') }, `DOCKET_KEY: ${url} answered 403: `, 'docket key create --role'],
       [[...from, '--key', 'nonsense'], {}, '401'],
+      [[], { DOCKET_URL: url }, `DOCKET_KEY: ${url} answered 401: `],
       [['--from', 'http://127.0.0.1:9'], {}, /cannot be reached.*after 8 tries/s],
     ] as const)
       expectFailure(await docket(['export', ...toFile, ...args], { ...env }), 'docket export: ', ...said);
