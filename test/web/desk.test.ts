@@ -219,6 +219,19 @@ test('S0.5 an empty desk says why, explains a certain ticket, and shows one that
   await ticketHeading(page, 'empty-2').waitFor();
 });
 
+test('B.2 a second look says so beside its heading, with its cause; other tickets do not', async () => {
+  const page = await desk('again', 1);
+  const badge = page.locator('.desk-ticket').getByText('Second look: Appeal', { exact: true });
+  expect(await badge.count()).toBe(0);
+  await keys(page, '1', 'n');
+  await isDecided('again-0');
+  const look = await api.post('/v1/tickets/again-0/looks', { cause: 'appeal', by: 'author' });
+  const other = await open('again', 'ben');
+  await ticketHeading(other, look.body.id).waitFor();
+  await sees(other.locator('.desk-ticket'), 'Second look: Appeal');
+  expect(await seriousFindings(other)).toEqual([]);
+});
+
 test('S0.2 why a reviewer got this one: skills, order, priority, and that it was handed out before', async () => {
   await configure(api, 'why', { ageing: { secondsPerLevel: 60 }, maxHeld: 2 });
   await add(api, 'why', { id: 'why-1', requires: ['french'], priority: 7 });

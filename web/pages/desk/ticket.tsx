@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
+import { Badge } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
 import { SIZES, STARTS, setViewing, type Viewing, viewingOf } from '../../components/body/viewing.ts';
 import { moment, number, span } from '../../components/format.ts';
@@ -25,7 +26,7 @@ interface Props {
 /** What the reviewer decides about. */
 export function TicketView({ ticket, settings, expiresMs, changed, revealed }: Props) {
   const t = texts.value.desk;
-  const { fields: f, data } = texts.value.items;
+  const { fields: f, data, looks } = texts.value.items;
   const [word, setWord] = useState('');
   const reviewer = personAt(session.value) ?? '';
   const facts: Fact[] = [
@@ -41,6 +42,7 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
         <h2 id="desk-ticket" tabIndex={-1}>
           {t.ticket(ticket.id)}
         </h2>
+        {ticket.of && <Badge tone="info">{looks.badge(looks.causes[ticket.of.cause])}</Badge>}
         <Facts look="desk-facts row" facts={facts} />
         {expiresMs !== undefined && <LeaseTime expiresMs={expiresMs} />}
       </header>

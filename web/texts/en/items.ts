@@ -190,6 +190,7 @@ export const items = {
     title: 'Second looks',
     none: 'Nobody has looked at this decision again.',
     of: (cause: string) => `This is a second look (${cause}) at`,
+    badge: (cause: string) => `Second look: ${cause}`,
     causes: { appeal: 'Appeal', check: 'Check', overturn: 'Overturned directly' },
     outcomes: { upheld: 'upheld the decision', overturned: 'overturned the decision', none: 'ended undecided' },
     stands: 'What counts now',

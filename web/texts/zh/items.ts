@@ -185,6 +185,7 @@ export const items: Texts['items'] = {
     title: '复查',
     none: '此裁定尚未复查。',
     of: (cause) => `这是一次复查（${cause}），针对`,
+    badge: (cause) => `复查：${cause}`,
     causes: { appeal: '申诉', check: '抽查', overturn: '直接改判' },
     outcomes: { upheld: '维持原裁定', overturned: '推翻原裁定', none: '未作裁定即结束' },
     stands: '现行裁定',
