@@ -130,14 +130,37 @@ test('S0.7 what a reviewer had filled in when their key was revoked is there und
   await eventually(async () => (await why.inputValue()) === 'three strikes');
 });
 
+const noted = {
+  type: 'object',
+  required: ['ok'],
+  properties: { ok: { enum: ['keep', 'drop'] }, why: { title: 'Why', type: 'string' } },
+};
+
+test('S0.7 a decision of a session that has ended is sent after a sign-in in another tab', async () => {
+  const admin = system.api.as((await keyOf('admin')).key);
+  const { key } = await keyOf('reviewer', 'rita');
+  await configure(admin, 'ended', { form: noted });
+  await add(admin, 'ended', { id: 'ended-1' });
+  const page = await browser.open(`${url}/desk/ended`, { key });
+  await seen(page, 'ended-1');
+  await page.getByLabel('Why (optional)').fill('three strikes');
+  expect(await page.evaluate(async () => (await fetch('/v1/session', { method: 'DELETE' })).ok)).toBe(true);
+  const refused = page.waitForResponse((answer) => answer.url().endsWith('/decide') && answer.status() === 401);
+  await keys(page, 'Escape', '1');
+  await refused;
+  const other = await page.context().newPage();
+  await other.goto(`${url}/desk`);
+  await submit(other, { Key: key });
+  await sees(other, 'Choose a queue');
+  // a browser without windows raises none
+  await page.evaluate(() => dispatchEvent(new Event('focus')));
+  await eventually(async () => (await ticket(admin, 'ended-1')).state === 'decided');
+  expect((await ticket(admin, 'ended-1')).decision).toEqual({ ok: 'keep', why: 'three strikes' });
+});
+
 test('S0.7 who signs out has decided what waits, keeps what they had filled in, and holds nothing', async () => {
   const admin = system.api.as((await keyOf('admin')).key);
-  const form = {
-    type: 'object',
-    required: ['ok'],
-    properties: { ok: { enum: ['keep', 'drop'] }, why: { title: 'Why', type: 'string' } },
-  };
-  await configure(admin, 'leaving', { form, maxHeld: 2 });
+  await configure(admin, 'leaving', { form: noted, maxHeld: 2 });
   await addMany(admin, 'leaving', ['leaving-0', 'leaving-1']);
   const { key } = await keyOf('reviewer', 'ruth');
   const page = await browser.open(`${url}/desk/leaving`, { key });
