@@ -60,9 +60,10 @@ const form = {
 test('S0.12 B.2 B.3 a reviewer takes a suggestion over, decides, and sees in their own work what was overturned', async () => {
   await configure(admin, 'assisted', { form, assist: { mode: 'suggest', minConfidence: 1, share: 0 } });
   const says = { model: 'scorer', decision: { verdict: 'remove', note: 'spam' }, confidence: 0.934, reasons: 'a link' };
-  for (const id of ['m-1', 'm-2']) {
+  const reasonsOf = { 'm-1': {}, 'm-2': { reasons: ['a link', { account: 'new' }] } };
+  for (const [id, reasons] of Object.entries(reasonsOf)) {
     await add(admin, 'assisted', { id, body: { text: `the text of ${id}` } });
-    insist(await admin.post(`/v1/tickets/${id}/suggestions`, says), 'suggestion', 201);
+    insist(await admin.post(`/v1/tickets/${id}/suggestions`, { ...says, ...reasons }), 'suggestion', 201);
   }
   const page = await browser.open(`${url}/desk/assisted`, { key: await keyOf('reviewer', 'rita') });
   await seen(page, 'm-1');
@@ -75,6 +76,8 @@ test('S0.12 B.2 B.3 a reviewer takes a suggestion over, decides, and sees in the
   await keys(page, 'n');
   await eventually(async () => (await ticket(admin, 'm-1')).state === 'decided');
   expect(await ticket(admin, 'm-1')).toMatchObject({ decision: says.decision, automation: 'partial' });
+  await seen(page, 'm-2');
+  await sees(page, 'a link · {"account":"new"}');
 
   const overturn = { cause: 'overturn', by: 'lead', decision: { verdict: 'keep' }, reason: 'a joke' };
   insist(await admin.post('/v1/tickets/m-1/looks', overturn), 'overturn', 201);
