@@ -128,6 +128,7 @@ test('S0.9 "Execute" works as it is filled in', async () => {
     const answered = section.locator('.live-responses-table .response .response-col_status').first();
     await answered.waitFor();
     expect((await answered.textContent())?.trim().slice(0, 3), operation).toBe(status);
+    await page.close();
   }
   await eventually(async () => (await api.get('/v1/tickets/report-17')).body.state === 'held');
 });
