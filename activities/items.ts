@@ -41,7 +41,7 @@ export function itemActivities(ctx: Context, pacemaker: boolean) {
     },
     /** Carries out an operator's command once; one that changes nothing is recorded as refused. */
     async operate(kind: Kind, id: string, key: string, command: Command) {
-      // who signals says who they are: they may not be called what callers of the API may not
+      // a signal may carry any name: those that the API refuses, such as the server's own, are not recorded
       const by = Name.safeParse(command.by).success ? command.by : 'operator';
       await carryOut(ctx, kind, id, key, { ...command, by });
       return read(kind, id);

@@ -36,7 +36,7 @@ export const problemOf = (error: unknown): Problem =>
 /** The server or the way to it: the same call may well succeed later. */
 export const isPassing = ({ status }: Problem): boolean => status === 0 || status === 429 || status >= 500;
 
-/** Whether the same call may succeed later, also because somebody signs in in another tab. */
+/** Whether the same call may succeed later, also after a sign-in in another tab. */
 export const mayPass = (problem: Problem): boolean => isPassing(problem) || problem.code === 'unauthenticated';
 
 /** The problem in an answer; of an answer that is none, such as a proxy's page, what its status says. */

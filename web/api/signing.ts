@@ -19,7 +19,7 @@ export async function signIn(key: string): Promise<void> {
   session.value = await data(api.POST('/v1/session', { body: { key } }));
 }
 
-/** Somebody may have signed in in another tab by then: this one is looked at again, or some time has passed. */
+/** Resolves when there may be another session, by a sign-in in another tab: when this one is seen again, or after 15 s. */
 export const returned = (): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
