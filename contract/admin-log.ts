@@ -1,15 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { answer, Page, TextOrNull, texts, Whole } from './common.ts';
-import { TEXT_PATTERN } from './names.ts';
+import { anyName } from './deliveries.ts';
 
 export const AdminLogPage = z.strictObject({
   ...Page.shape,
-  path: z
-    .string()
-    .regex(new RegExp(TEXT_PATTERN), 'must be text')
-    .max(2_000)
-    .optional()
-    .describe('Only changes of this path'),
+  path: anyName(2_000).optional().describe('Only changes of this path'),
 });
 
 export const AdminLogEntry = answer('AdminLogEntry', {

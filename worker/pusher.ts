@@ -175,9 +175,9 @@ export class Pusher {
     else topic.circuit.succeeded();
     const delay = retryAfterMs === null ? 2 ** Math.min(job.attempts, 20) : Math.max(1, retryAfterMs / 1000);
     const delaySeconds = Math.min(delay, MAX_BACKOFF_SECONDS);
-    const reason = answer instanceof Error ? answer.message : `the receiver answered ${status}`;
-    log.warn({ ...fields, error: answer instanceof Error ? answer.message : null, delaySeconds }, 'not pushed');
-    await jobs.release(this.#ctx, held, delaySeconds, { reason });
+    const error = answer instanceof Error ? answer.message : null;
+    log.warn({ ...fields, error, delaySeconds }, 'not pushed');
+    await jobs.release(this.#ctx, held, delaySeconds, { reason: error ?? `the receiver answered ${status}` });
   }
 }
 

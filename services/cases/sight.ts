@@ -34,7 +34,8 @@ export async function whyEmpty(
   { gold, ...found }: RowOf<'case_reasons'>,
 ) {
   const seen = gold.length === 0 ? [] : await ctx.db.run('case_sight', { ids: gold, juror });
-  const open = seen.filter((one) => seemsOpen(one, one, looksOf(court)));
+  const looks = looksOf(court);
+  const open = seen.filter((one) => seemsOpen(one, one, looks));
   const voted = open.filter(({ option }) => option !== null).length;
   const met = { open: open.length, voted, skipped: open.length - voted };
   return claimReasons(outcome, found, met, court.mode);

@@ -155,7 +155,8 @@ export function wordsOf({ fields, isOne }: DecisionForm, decision: unknown): str
   return found.join(' · ') || plainly(decision);
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+/** A value without a form. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** What the form does not know, by the names of its members. */
 function plainly(decision: unknown): string {

@@ -2,7 +2,7 @@ import type { Schemas } from '../../api/client.ts';
 import { type Draft, draftOf } from '../../components/form/draft.ts';
 import { percent } from '../../components/format.ts';
 import { texts } from '../../texts/texts.ts';
-import { type DecisionForm, wordsOf } from './schema.ts';
+import { type DecisionForm, textOf, wordsOf } from './schema.ts';
 
 interface Props {
   suggestion: Schemas['Suggestion'];
@@ -10,7 +10,6 @@ interface Props {
   take: () => void;
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 /** A model gives its reasons in whatever form. */
 const inWords = (reasons: unknown) => (Array.isArray(reasons) ? reasons.map(textOf).join(' · ') : textOf(reasons));
 

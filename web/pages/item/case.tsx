@@ -44,7 +44,7 @@ function factsOf(found: Case): Fact[] {
   return [
     [f.state, <State key="state" state={found.state} />],
     linked(f.court, queuePath('case', found.court), found.court),
-    found.winner !== null && [f.winner, <Winner key="winner" {...found} winner={found.winner} />],
+    found.winner !== null && [f.winner, <Winner key="winner" winner={found.winner} standing={found.standing} />],
     [f.tally, tally.join(' · ')],
     found.state === 'open' && [f.votesLeft, number(found.votesLeft)],
     [f.holds, number(found.holds)],
