@@ -18,6 +18,7 @@ async function expectAll(received: Received[]): Promise<void> {
     return true;
   }, 30_000);
   const bySeq = [...received].sort((a, b) => a.event.seq - b.event.seq);
+  expect(bySeq.map(({ id }) => id)).toEqual(whole.map(({ id }) => id));
   expect(bySeq.map(({ id, key, event }) => ({ id, key, event }))).toEqual(
     whole.map((event) => ({ id: event.id, key: `${event.kind}/${event.itemId}`, event })),
   );

@@ -124,16 +124,26 @@ export class Broker {
     });
   }
 
-  /** All that a topic has so far and will have, by a consumer that runs until the end of the file. */
+  /**
+   * All that a topic has so far and will have, by a consumer that runs until the end of the file. It commits no offsets,
+   * so it begins anew when the broker forms its group anew: a record is counted once, by where it is.
+   */
   consume(topic: string, isolation: 'read_committed' | 'read_uncommitted' = 'read_committed'): Received[] {
-    const shown = ['key', 'headers', 'partition'].flatMap((what) => ['--formatter-property', `print.${what}=true`]);
+    const shown = ['key', 'headers', 'partition', 'offset'].flatMap((what) => [
+      '--formatter-property',
+      `print.${what}=true`,
+    ]);
     const from = ['--bootstrap-server', `127.0.0.1:${this.port}`, '--topic', topic, '--from-beginning'];
     const main = this.#java('org.apache.kafka.tools.consumer.ConsoleConsumer');
     const consumer = spawn('java', [...main, ...from, ...shown, '--isolation-level', isolation]);
     atEndOfFile(() => consumer.kill('SIGKILL'));
     const received: Received[] = [];
+    const places = new Set<string>();
     createInterface(consumer.stdout).on('line', (line) => {
-      const [, partition, id = '', key = '', text = ''] = /^Partition:(\d+)\tid:(\S+)\t(\S+)\t(.*)$/.exec(line) ?? [];
+      const [, place = '', partition, id = '', key = '', text = ''] =
+        /^(Partition:(\d+)\tOffset:\d+)\tid:(\S+)\t(\S+)\t(.*)$/.exec(line) ?? [];
+      if (places.has(place)) return;
+      places.add(place);
       received.push({ partition: Number(partition), id, key, event: JSON.parse(text) });
     });
     return received;
