@@ -2,7 +2,8 @@ import { z } from '@hono/zod-openapi';
 import * as common from './common.ts';
 import { GoldSettings } from './gold.ts';
 import { Second } from './looks.ts';
-import { AnyId, AnyName } from './names.ts';
+import { AnyId, AnyName, Subject } from './names.ts';
+import { Category } from './reviewers.ts';
 import { Assist, NO_MODELS } from './suggestions.ts';
 
 const Escalation = z.strictObject({ afterSeconds: common.Seconds, priority: common.Priority });
@@ -13,7 +14,7 @@ const Rule = z
   .strictObject({
     name: AnyId.optional().describe('How events name it; left out: its number, from 0'),
     when: Schema.describe(
-      'JSON Schema over {id, body, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"}',
+      'JSON Schema over {id, body, subject, category, priority and requires as sent, attempts, callback: null, "url", "text", "picture" or "reply"}',
     ),
     priority: common.Priority.optional(),
     add: common.whole(-2000, 2000).optional(),
@@ -99,6 +100,8 @@ export type QueueSettings = z.infer<typeof QueueSettings>;
 const TriedTicket = common.request('TriedTicket', {
   id: AnyId.default('tried'),
   body: common.Json,
+  subject: Subject.nullable().default(null),
+  category: Category.nullable().default(null),
   priority: common.Priority.default(0),
   requires: common.Requires.default([]),
 });

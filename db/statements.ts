@@ -686,7 +686,8 @@ export interface Statements {
   apply_rules: { params: { tickets: unknown; queue: string; settingsVersion: number }; row: ItemRow; moves: true };
   hold_back: { params: { tickets: unknown; queue: string; settingsVersion: number }; row: ItemRow; moves: true };
   rules_due: { params: { limit: number }; row: ItemRow };
-  open_tickets: { params: { queue: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: ItemRow & { waited: number } };
+  open_tickets: { params: { categoryFrom?: string | null; queue: string; afterCreatedAt: Date | string; afterSeq: number; limit: number }; row: ItemRow & { waited: number; tried_category: string | null } };
+  category_of: { params: { body: unknown; categoryFrom?: string | null }; row: { category: string | null } };
   tick_item: { params: { kind: string; id: string }; row: ItemRow; moves: true };
   next_due: { params: {}; row: { seconds: number | null } };
   unpark: { params: {}; row: never };

@@ -145,7 +145,7 @@ update item i
        content_version = case when n.other_body or n.other_requires then n.version else i.content_version end,
        manual_priority = i.manual_priority or :change::jsonb ? 'priority',
        manual_requires = i.manual_requires or :change::jsonb ? 'requires',
-       rules_due_at = case when :change::jsonb ? 'body' and n.rules <> '[]' then clock_timestamp()
+       rules_due_at = case when :change::jsonb ?| '{body,subject,category}' and n.rules <> '[]' then clock_timestamp()
                            else i.rules_due_at end,
        deadline_at = n.deadline_at, own_deadline = i.own_deadline or :change::jsonb ? 'deadlineAt',
        rank = item_rank(i.kind, n.priority, i.first_available_at, n.level_seconds, i.front),

@@ -63,9 +63,14 @@ select * from item
 
 -- name: open_tickets
 -- One batch of a queue's open tickets in the order of creation from (:afterCreatedAt, :afterSeq), with how long each
--- has waited.
-select i.*, extract(epoch from clock_timestamp() - first_available_at)::double precision as "waited!"
+-- has waited, and its category if a queue's were :categoryFrom.
+select i.*, extract(epoch from clock_timestamp() - first_available_at)::double precision as "waited!",
+       case when own_category then category else category_in(body, :categoryFrom?) end as tried_category
   from item i
  where i.kind = 'ticket'
    and i.id = any (array(select id from open_items('ticket', :queue, :afterCreatedAt, :afterSeq, :limit)))
  order by i.created_at, i.seq;
+
+-- name: category_of
+-- The category of a ticket that has none of its own.
+select category_in(:body::json, :categoryFrom?) as category;

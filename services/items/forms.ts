@@ -63,6 +63,23 @@ export function guidelinesOf(schema: unknown): string[] {
   return [...new Set(named)];
 }
 
+const LIMITS = [
+  ['minimum', 'maximum'],
+  ['minLength', 'maxLength'],
+  ['minItems', 'maxItems'],
+] as const;
+type Limited = { [limit in (typeof LIMITS)[number][number]]?: number } & { properties?: object; items?: object };
+
+/** What is wrong with a form that is a JSON Schema, yet that no decision fits: a least above its most. */
+export function contradictionsOf(schema: Limited, name = 'decision'): string[] {
+  const own = LIMITS.filter(([least, most]) => (schema[least] ?? -Infinity) > (schema[most] ?? Infinity));
+  return [
+    ...own.map(([least, most]) => `the form's ${name} has ${least} ${schema[least]} above ${most} ${schema[most]}`),
+    ...Object.entries(schema.properties ?? {}).flatMap(([field, of]) => contradictionsOf(of, field)),
+    ...(schema.items ? contradictionsOf(schema.items, name) : []),
+  ];
+}
+
 type Checked = Pick<QueueRow, 'name' | 'settings_version'>;
 
 /** Whose checks these are: a queue has a new budget with each change of its settings. */

@@ -6,7 +6,7 @@ import { NO_MODELS } from '../../contract/suggestions.ts';
 import { only, type RowOf } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { type Context, found, invalid, Problem, perContext } from '../shared/service.ts';
-import { checkSettings, guidelinesOf } from './forms.ts';
+import { checkSettings, contradictionsOf, guidelinesOf } from './forms.ts';
 import { tickThrough } from './items.ts';
 import * as rules from './rules.ts';
 import { watching } from './watching.ts';
@@ -121,7 +121,7 @@ async function checkSecond(ctx: Context, name: string, { second: { queue = name 
 export async function dryRun(ctx: Context, name: string, settings: QueueSettings, ticket?: TriedTicket) {
   await checkSettings(ctx, name, settings);
   await checkSecond(ctx, name, settings);
-  const tried = ticket && { ticket: await rules.tryOn(ctx, name, settings.rules, ticket) };
+  const tried = ticket && { ticket: await rules.tryOn(ctx, name, settings, ticket) };
   return { ...(await rules.wouldMove(ctx, name, settings)), warnings: warningsOf(settings), ...tried };
 }
 
@@ -131,6 +131,7 @@ export const warningsOf = ({ rules: all, form, guidelines }: QueueSettings): str
   ...guidelinesOf(form)
     .filter((name) => !Object.hasOwn(guidelines, name))
     .map((name) => `the form names the guideline ${name}, which the queue does not have`),
+  ...contradictionsOf(form ?? {}),
 ];
 
 /** Stops or resumes handing out tickets. @throws Problem `not_found` */

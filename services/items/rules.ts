@@ -36,16 +36,21 @@ interface RuledTicket {
 }
 
 /** A ticket as rules see it: as it was sent, and how often it was handed out. */
-const seen = ({ id, body, base_priority, priority, base_requires, requires, attempts, callback }: Item) => ({
-  id,
-  body,
-  priority: base_priority ?? priority,
-  requires: base_requires ?? requires,
-  attempts,
-  callback: callback && ('url' in callback ? (isWorkflow(callback.url) ? 'temporal' : 'url') : callback.kind),
+const seen = (row: Item) => ({
+  id: row.id,
+  body: row.body,
+  subject: row.subject,
+  category: row.category,
+  priority: row.base_priority ?? row.priority,
+  requires: row.base_requires ?? row.requires,
+  attempts: row.attempts,
+  callback: callbackKind(row),
 });
 
-const FIELDS = ['id', 'body', 'priority', 'requires', 'attempts', 'callback'];
+const callbackKind = ({ callback }: Item) =>
+  callback && ('url' in callback ? (isWorkflow(callback.url) ? 'temporal' : 'url') : callback.kind);
+
+const FIELDS = ['id', 'body', 'subject', 'category', 'priority', 'requires', 'attempts', 'callback'];
 
 /** Marked tickets whose evaluation is under way, by their version. */
 const underWay = perContext(() => new Map<number, Promise<Item[]>>());
@@ -130,12 +135,13 @@ const openItems = async ({ db }: Context, ids: string[]): Promise<Item[]> =>
 export async function wouldMove(
   ctx: Context,
   queue: string,
-  { rules, escalations }: Pick<QueueSettings, 'rules' | 'escalations'>,
+  { rules, escalations, categoryFrom }: Pick<QueueSettings, 'rules' | 'escalations' | 'categoryFrom'>,
 ): Promise<Forecast> {
   const moves: Forecast['wouldMove'] = [];
   let total = 0;
-  for await (const batch of openTickets(ctx, queue)) {
-    const outcomes = await outcomesOf(ctx, `dry run of ${queue}`, rules, batch);
+  for await (const batch of openTickets(ctx, queue, categoryFrom)) {
+    const tried = batch.map((row) => ({ ...row, category: row.tried_category }));
+    const outcomes = await outcomesOf(ctx, `dry run of ${queue}`, rules, tried);
     for (const [n, row] of batch.entries()) {
       const reached = escalations.filter((e) => e.afterSeconds <= row.waited).map((e) => e.priority);
       const ruled = outcomes[n];
@@ -153,8 +159,15 @@ export async function wouldMove(
 }
 
 /** What rules make of a ticket as it is sent. @throws Problem 422 where they cannot be evaluated in time */
-export async function tryOn(ctx: Context, queue: string, rules: Rule[], ticket: TriedTicket) {
-  const row = { ...ticket, attempts: 0, callback: null } as Partial<Item> as Item;
+export async function tryOn(
+  ctx: Context,
+  queue: string,
+  { rules, categoryFrom }: Pick<QueueSettings, 'rules' | 'categoryFrom'>,
+  ticket: TriedTicket,
+) {
+  const [from] = await ctx.db.run('category_of', { body: ticket.body, categoryFrom });
+  const category = ticket.category ?? from?.category;
+  const row = { ...ticket, category, attempts: 0, callback: null } as Partial<Item> as Item;
   const [ruled] = await outcomesOf(ctx, `dry run of ${queue}`, rules, [row]);
   if (!ruled || ruled instanceof SchemaError)
     throw invalid('ticket', `cannot be judged by the rules: ${ruled?.message}`);
@@ -190,10 +203,10 @@ function fieldsOf(when: Condition, root = when, seen = new Set<Condition>()): st
   return [...required, ...Object.keys(properties), ...others.flatMap((other) => fieldsOf(other, root, seen))];
 }
 
-const openTickets = ({ db }: Context, queue: string) =>
+const openTickets = ({ db }: Context, queue: string, categoryFrom: string | null) =>
   pagesOf<RowOf<'open_tickets'>>((last) => {
     const after = { afterCreatedAt: last?.created_at ?? '-infinity', afterSeq: last?.seq ?? 0 };
-    return db.run('open_tickets', { queue, ...after, limit: BATCH });
+    return db.run('open_tickets', { queue, categoryFrom, ...after, limit: BATCH });
   }, BATCH);
 
 /** @returns the tickets to which it was applied, or that are held back: those that had not changed since, under the settings of now */

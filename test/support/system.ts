@@ -81,7 +81,7 @@ export async function startTestSystem(
       DOCKET_CACHE: inject('cacheDir'),
       DOCKET_ALLOW_PRIVATE_CALLBACKS: '1',
       TEMPORAL_NAMESPACE: stores.namespace,
-      DOCKET_POOL: '12',
+      DOCKET_POOL: '6',
       LOG_LEVEL: 'error',
       ...env,
     },
@@ -91,7 +91,7 @@ export async function startTestSystem(
     ...stores,
     temporalUiUrl: 'http://127.0.0.1:8233',
   });
-  const pool = new pg.Pool({ connectionString: stores.databaseUrl, max: 4 });
+  const pool = new pg.Pool({ connectionString: stores.databaseUrl, max: 2 });
   pool.on('error', () => {});
   let stopped = false;
   const stop = async () => {

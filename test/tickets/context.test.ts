@@ -88,6 +88,17 @@ test('B.2 where gold is, no figure of a reviewer counts the looks that their dec
   expect((await api.get(`/v1/queues/${queue}/stats`)).body.waiting).toBe(1);
 });
 
+test('S0.3 a queue warns of a form that no decision fits', async () => {
+  const within = (limits: object) => ({ type: 'object', properties: { fits: true, ...limits } });
+  const warningsOf = async (form: object) => (await api.put('/v1/queues/ctx-limits', { form })).body.warnings;
+  expect(
+    await warningsOf(within({ n: { minimum: 3, maximum: 3 }, tags: { minItems: 1, items: { maxLength: 5 } } })),
+  ).toBe(undefined);
+  expect(
+    await warningsOf(within({ n: { minimum: 10, maximum: 1 }, tags: { items: { minLength: 6, maxLength: 5 } } })),
+  ).toEqual(["the form's n has minimum 10 above maximum 1", "the form's tags has minLength 6 above maxLength 5"]);
+});
+
 test('S4.9 a queue keeps highlighted words and guidelines, and warns of one that its form names and that is not there', async () => {
   const form = {
     oneOf: [

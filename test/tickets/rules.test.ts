@@ -48,6 +48,34 @@ test('S0.2 rules set and add to the priority of a ticket as it is added, in orde
   expect(again).toMatchObject({ status: 200, body: { priority: 100 } });
 });
 
+test('S0.2 rules look at the subject and the category, its own or from the body, as they are and as they become', async () => {
+  const has = (field: string, value: string) => ({ properties: { [field]: { const: value } } });
+  const rules = [
+    { name: 'risky', when: has('subject', 'mallory'), add: 1, requires: ['fraud'] },
+    { name: 'spam', when: has('category', 'spam'), add: 20 },
+  ];
+  const all = async () => {
+    const { items } = (await api.get('/v1/tickets?queue=about')).body;
+    return Object.fromEntries(items.map((t: Json) => [t.id, t.priority]));
+  };
+  await configure('about', { categoryFrom: '/kind', rules });
+  await addMany('about', [
+    { id: 'own', category: 'spam', subject: 'mallory', body: {} },
+    { id: 'found', body: { kind: 'spam', type: 'ham' } },
+    { id: 'neither', body: { kind: 'ham', type: 'spam' } },
+  ]);
+  await eventually(async () => expect(await all()).toEqual({ own: 21, found: 20, neither: 0 }));
+  expect((await api.patch('/v1/tickets/found', { category: 'ham' })).body.priority).toBe(0);
+  expect((await api.patch('/v1/tickets/found', { category: null })).body.priority).toBe(20);
+  expect((await api.patch('/v1/tickets/own', { subject: null })).body.priority).toBe(20);
+  const other = { categoryFrom: '/type', rules };
+  const ticket = { body: { type: 'spam' }, subject: 'mallory' };
+  const { body } = await api.put('/v1/queues/about', { ...other, dryRun: true, ticket });
+  expect(body).toMatchObject({ total: 2, ticket: { priority: 21, requires: ['fraud'], rules: ['risky', 'spam'] } });
+  await configure('about', other);
+  expect(await all()).toEqual({ own: 20, found: 0, neither: 20 });
+});
+
 test('S0.2 each ticket of a batch and each that is transferred goes by the rules of its queue', async () => {
   await configure('batch', { rules: [streamer], maxHeld: 10 });
   const bodies = ['a', 'streamer', 'b', 'streamer'];
@@ -215,7 +243,8 @@ test('S0.2 a dry run lists skills that would be required; it and a save warn of 
   const { body } = await api.put('/v1/queues/skilled', { rules, dryRun: true });
   expect(body).toMatchObject({ total: 1, wouldMove: [{ id: 'skill-1', before: 0, after: 0 }] });
   expect(body.wouldMove[0].requires).toEqual({ before: [], after: ['senior'] });
-  const unknown = 'which tickets do not have: they have id, body, priority, requires, attempts, callback';
+  const unknown =
+    'which tickets do not have: they have id, body, subject, category, priority, requires, attempts, callback';
   const named = ['rule typo looks at kind', 'rule deep looks at author', 'rule deep looks at lang'];
   const warnings = named.map((each) => `${each}, ${unknown}`);
   expect(body.warnings).toEqual(warnings);

@@ -3,7 +3,7 @@ import { isObject, isSame } from '../../components/form/draft.ts';
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Those of a ticket that a rule may ask about, all of which every ticket has. */
-export const FIELDS = ['id', 'body', 'priority', 'requires', 'attempts', 'callback'];
+export const FIELDS = ['id', 'body', 'subject', 'category', 'priority', 'requires', 'attempts', 'callback'];
 
 /** What a rule asks of one field of a ticket. */
 interface Condition {

@@ -83,7 +83,7 @@ export const queueSettings = {
   ruleName: said('Name', "How events name it; without one: the rule's number, from 0."),
   when: said(
     'When',
-    'Over the ticket: id, body, priority and requires as sent, attempts, callback (null, "url", "text", "picture" or "reply"). As JSON it is a JSON Schema.',
+    'Over the ticket: id, body, subject, category, priority and requires as sent, attempts, callback (null, "url", "text", "picture" or "reply"). As JSON it is a JSON Schema.',
   ),
   conditions: said('All of these hold', 'Without any, the rule is for every ticket.'),
   condition: (n: number) => `Condition ${n}`,

@@ -74,7 +74,7 @@ export const queueSettings: Texts['queueSettings'] = {
   ruleName: ['名称', '事件中显示的名称；留空则用规则序号（从 0 起）。'],
   when: [
     '条件',
-    '针对工单：id、body、提交时的 priority 和 requires、attempts、callback（null、"url"、"text"、"picture" 或 "reply"）。写成 JSON 时为 JSON Schema。',
+    '针对工单：id、body、subject、category、提交时的 priority 和 requires、attempts、callback（null、"url"、"text"、"picture" 或 "reply"）。写成 JSON 时为 JSON Schema。',
   ],
   conditions: ['全部满足', '没有条件时，规则适用于所有工单。'],
   condition: (n) => `条件 ${n}`,
