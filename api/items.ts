@@ -7,6 +7,7 @@ import { TicketEvent, TicketWorkflow } from '../contract/tickets.ts';
 import { workflowId } from '../domain/kinds.ts';
 import * as items from '../services/items/items.ts';
 import { type Context, unreachable } from '../services/shared/service.ts';
+import { retentionSeconds } from '../services/upkeep/reconciler.ts';
 import type { Api } from './api.ts';
 import { type Delivered, idIn } from './deliveries.ts';
 import { endpoint, ok } from './endpoint.ts';
@@ -61,7 +62,7 @@ export const workflowEndpoint = (shown: Omit<Shown, 'one'>, summary: string) =>
   });
 
 const TIMEOUT_MS = 5_000;
-const DEFAULT_RETENTION_MS = 24 * 3_600_000;
+const DEFAULT_RETENTION_SECONDS = 86_400;
 
 /** The part of an item or review by which its workflow is found. */
 export type Followed = Pick<Item, 'id' | 'ended_at'> & { kind: Driven };
@@ -83,20 +84,9 @@ async function askWorkflow(api: Api, item: Followed) {
     });
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw unreachable(api.ctx.log, error);
-    const over = item.ended_at !== null && Date.now() - item.ended_at.getTime() > (await retentionMs(api));
+    const kept = (await retentionSeconds(client)) || DEFAULT_RETENTION_SECONDS;
+    const over = item.ended_at !== null && Date.now() - item.ended_at.getTime() > kept * 1_000;
     return { workflowId: id, runId: null, status: over ? 'gone' : 'not_started', snapshot: null, uiUrl: null };
-  }
-}
-
-/** @returns the retention of closed workflows in Temporal */
-async function retentionMs(api: Api): Promise<number> {
-  const { workflowService } = api.ctx.client;
-  try {
-    const { config } = await workflowService.describeNamespace({ namespace: api.config.temporalNamespace });
-    const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
-    return seconds > 0 ? seconds * 1000 : DEFAULT_RETENTION_MS;
-  } catch (error) {
-    throw unreachable(api.ctx.log, error);
   }
 }
 

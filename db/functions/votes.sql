@@ -170,46 +170,11 @@ begin
   return found;
 end $$;
 
--- Ends a hold by its holder. `p_type` released, skipped or declined; a juror who skips or declines does not get the
--- case again.
--- outcome  done, repeated, or why not: not_found, foreign, not_invited, not_open, lease_lost
-create or replace function leave_case(p_id text, p_token text, p_subject text, p_type text) returns text
-language plpgsql as $$
-declare
-  i item;
-  c court;
-  l lease;
-  v_now timestamptz;
-begin
-  select * into i from item where kind = 'case' and id = p_id for update;
-  if not found then return 'not_found'; end if;
-  v_now := clock_timestamp();
-  select * into c from court where name = i.queue;
-  select * into l from lease where token = p_token and kind = 'case' and item_id = p_id;
-  if l.token is not null and not speaks_for(c, p_subject, l) then return 'foreign'; end if;
-  if p_type = 'declined' and not coalesce(l.invited, true) then return 'not_invited'; end if;
-  if l.why = 'released' and i.ended_at is null then return 'repeated'; end if;
-  if i.ended_at is null and l.ended_at is null and l.expires_at <= v_now then
-    perform advance_cases(array[p_id]);
-    return 'lease_lost';
-  end if;
-  if i.ended_at is not null then return 'not_open'; end if;
-  if l.token is null or l.ended_at is not null then return 'lease_lost'; end if;
-  update lease set ended_at = greatest(v_now, granted_at), why = 'released', ended_by = l.holder where token = p_token;
-  perform recompute_cases(array[(p_id, l.holder, null, case when p_type <> 'released' then l.slot end)::item_line],
-                          p_type, v_now);
-  return 'done';
-end $$;
-
--- A full lease again. Neither version nor event moves, as with tickets.
-create or replace function renew_hold(
-  p_id text, p_token text, p_subject text, out outcome text, out expires_at timestamptz
+-- Locks a case for the holder of this lease, once its clocks have had their turn: a deadline ends holds as well.
+-- outcome  done, or why the hold is none: not_found, foreign, not_open, lease_lost
+create or replace function hold_case(
+  p_id text, p_token text, p_subject text, out outcome text, out i item, out c court, out l lease
 ) language plpgsql as $$
-#variable_conflict use_column
-declare
-  i item;
-  c court;
-  l lease;
 begin
   select * into i from item where kind = 'case' and id = p_id for update;
   if not found then outcome := 'not_found'; return; end if;
@@ -223,11 +188,45 @@ begin
   end if;
   outcome := case when i.ended_at is not null then 'not_open'
                   when l.token is null or l.ended_at is not null then 'lease_lost' else 'done' end;
+end $$;
+
+-- Ends a hold by its holder. `p_type` released, skipped or declined; a juror who skips or declines does not get the
+-- case again.
+-- outcome  as of hold_case, or repeated, not_invited
+create or replace function leave_case(p_id text, p_token text, p_subject text, p_type text) returns text
+language plpgsql as $$
+declare
+  h record;
+  v_now timestamptz;
+begin
+  h := hold_case(p_id, p_token, p_subject);
+  v_now := clock_timestamp();
+  if h.outcome in ('not_found', 'foreign') then return h.outcome; end if;
+  if p_type = 'declined' and not coalesce((h.l).invited, true) then return 'not_invited'; end if;
+  if (h.l).why = 'released' and (h.i).ended_at is null then return 'repeated'; end if;
+  if h.outcome <> 'done' then return h.outcome; end if;
+  update lease set ended_at = greatest(v_now, granted_at), why = 'released', ended_by = holder where token = p_token;
+  perform recompute_cases(
+    array[(p_id, (h.l).holder, null, case when p_type <> 'released' then (h.l).slot end)::item_line], p_type, v_now);
+  return 'done';
+end $$;
+
+-- A full lease again. Neither version nor event moves, as with tickets.
+create or replace function renew_hold(
+  p_id text, p_token text, p_subject text, out outcome text, out expires_at timestamptz
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  h record;
+begin
+  h := hold_case(p_id, p_token, p_subject);
+  outcome := h.outcome;
   if outcome <> 'done' then return; end if;
   update lease x
-     set expires_at = clock_timestamp() + make_interval(secs => case when l.invited and c.answer_seconds is not null
-                                                                    then c.answer_seconds else q.lease_seconds end)
-    from queue q where x.token = p_token and q.kind = 'case' and q.name = i.queue
+     set expires_at = clock_timestamp() + make_interval(
+           secs => case when x.invited and (h.c).answer_seconds is not null
+                        then (h.c).answer_seconds else q.lease_seconds end)
+    from queue q where x.token = p_token and q.kind = 'case' and q.name = (h.i).queue
   returning x.expires_at into expires_at;
   update item set updated_at = clock_timestamp(), wake_at = least(deadline_at, (
            select min(x.expires_at) from lease x where x.kind = 'case' and x.item_id = p_id and x.ended_at is null))

@@ -86,8 +86,8 @@ select queue as "queue!", count(*)::integer as "tickets!" from item
  group by queue order by 2 desc, 1 limit :limit;
 
 -- name: find_items
--- Items of all kinds whose id begins with :prefix, in the order of ids, without gold: a range of the primary key for
--- each kind. :afterId? and :afterKind?: the last one of the page before.
+-- Items of all kinds whose id begins with :prefix, in the order of ids, without gold cases: a range of the primary
+-- key for each kind. :afterId? and :afterKind?: the last one of the page before.
 -- not null: kind, id, queue, state, created_at
 select i.* from unnest(:kinds::text[]) as k (kind) cross join lateral (
   select kind, id, queue, state, created_at, holder, ended_at, ended_by from item

@@ -35,10 +35,9 @@ export const WAITING_CHECKS: readonly Check[] = [
     },
   },
   {
-    // a queue's target is its first escalation, or three quarters of its deadline
     name: 'late',
     severity: 'warning',
-    rule: 'no queue lets its oldest wait beyond its first escalation, or three quarters of its deadline',
+    rule: 'no queue lets its oldest wait beyond its `serviceSeconds`, else its first escalation, else three quarters of its deadline',
     advice:
       'Resume the queue, find someone who claims what waits, or ask POST /v1/queues/<queue>/explain why they get nothing.',
     async look({ db }) {

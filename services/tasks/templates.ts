@@ -29,7 +29,7 @@ export const change = async ({ db }: Context, id: string, changes: Partial<Pick<
 export const list = ({ db }: Context, before: number | undefined, limit: number) =>
   db.lists.run('list_templates', { before, limit });
 
-/** @throws Problem `not_found`, or `id_conflict` while active tasks use it */
+/** @throws Problem `not_found`, or `in_use` while active tasks use it */
 export async function remove({ db }: Context, id: string): Promise<void> {
   const [row] = await db.run('delete_template', { id });
   if (row?.outcome === 'not_found') throw new Problem('not_found', missing(id));

@@ -3,7 +3,7 @@ import type { Item } from '../../contract/items.ts';
 import { fitForm } from '../items/forms.ts';
 import * as items from '../items/items.ts';
 import * as queues from '../items/queues.ts';
-import { type Context, Problem } from '../shared/service.ts';
+import { type Context, erased, Problem } from '../shared/service.ts';
 
 /**
  * Replaces a queue's tickets with known answers, all or nothing. Who has been handed one is not handed it again, also when
@@ -26,8 +26,8 @@ export const list = ({ db }: Context, queue: string, after: number, limit: numbe
  * @throws Problem `not_found`; `forbidden` for a decision of another; `erased`
  */
 export async function dispute(ctx: Context, item: Item, person: string, reason: string): Promise<Item> {
-  const { id, erased, state, ended_by: decider } = item;
-  if (erased) throw new Problem('erased', `ticket ${id} has been erased`);
+  const { id, state, ended_by: decider } = item;
+  if (item.erased) throw erased(`ticket ${id}`);
   if (state !== 'settled') throw new Problem('not_final', `ticket ${id} is not decided`);
   if (decider !== person) throw new Problem('forbidden', `ticket ${id} was not decided by ${person}`);
   const [disputed] = await ctx.db.move('dispute_ticket', { id, person, reason });

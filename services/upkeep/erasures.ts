@@ -6,7 +6,7 @@ import type { ErasureRow } from '../../db/statements.ts';
 import type { Config } from '../../runtime/config.ts';
 import { background, type Context, found } from '../shared/service.ts';
 import { newId } from '../shared/tokens.ts';
-import { describeNamespace } from './reconciler.ts';
+import { retentionSeconds } from './reconciler.ts';
 
 /** Asks for an erasure, which processes then carry out. Asked for again, it is the same one. @throws Problem `not_found` */
 export async function add(
@@ -48,9 +48,9 @@ export async function remains(
   client?: Client,
 ) {
   const [by] = standsFor === null ? [] : await db.run('excluded_by_hash', { standsFor });
-  const ttl = client && (await describeNamespace(client))?.config?.workflowExecutionRetentionTtl?.seconds;
-  const known = finished_at !== null && ttl != null;
-  const until = known ? new Date(finished_at.getTime() + Number(ttl) * 1_000).toISOString() : null;
+  const seconds = client && (await retentionSeconds(client));
+  const known = finished_at !== null && seconds !== undefined;
+  const until = known ? new Date(finished_at.getTime() + seconds * 1_000).toISOString() : null;
   return [
     { what: 'histories and memos of workflows in Temporal, which have names and ids, for its retention', until },
     ...(by && by.n > 0

@@ -81,10 +81,16 @@ async function bringToTemporal(ctx: Context, { what, parent, name, n }: RowOf<'t
 }
 
 /** What Temporal says of its namespace; undefined while it cannot be asked. */
-export function describeNamespace(client: Client) {
+function describeNamespace(client: Client) {
   const { namespace } = client.options;
   const ask = () => client.workflowService.describeNamespace({ namespace });
   return client.withDeadline(Date.now() + TIMEOUT_MS, ask).catch(() => undefined);
+}
+
+/** How long Temporal keeps closed workflows; undefined while it cannot be asked. */
+export async function retentionSeconds(client: Client): Promise<number | undefined> {
+  const seconds = (await describeNamespace(client))?.config?.workflowExecutionRetentionTtl?.seconds;
+  return seconds == null ? undefined : Number(seconds);
 }
 
 /** The id that Temporal gave its namespace when it was created; undefined while it cannot be asked. */

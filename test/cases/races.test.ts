@@ -43,10 +43,11 @@ test('S2.2 the same vote from fifty callers at once is one vote, with one answer
   expect((await vote(id, token, 'seller')).body).toMatchObject({ code: 'lease_lost', reason: 'settled' });
 });
 
+// no clock runs here: holds are ended by hand, or by calls
+const still = await testStores();
+const system = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api', stores: still });
+
 test('S2.4 a hold that begins behind a wait begins after the end of the one before', async () => {
-  // no clock runs here: the hold is ended by hand, while the juror's next claim is under way
-  const still = await testStores();
-  const system = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api', stores: still });
   const on = system.api.cases;
   await on.openCourt('wait', {}, ['ann'], ['wait-1', 'wait-2']);
   const first = await on.claimed('wait', 'ann');
@@ -60,6 +61,16 @@ test('S2.4 a hold that begins behind a wait begins after the end of the one befo
     [first.token],
   );
   expect(after?.granted_at.getTime()).toBeGreaterThanOrEqual(before?.ended_at.getTime() ?? Number.NaN);
+});
+
+test('S2.7 who leaves a case after its deadline is told that it is hung, also before any clock has come by', async () => {
+  const on = system.api.cases;
+  await on.openCourt('late', { deadlineSeconds: 2 }, ['ann'], ['late']);
+  const { token } = await on.claimed('late', 'ann');
+  await sleep(2_100);
+  for (const call of ['release', 'renew'])
+    expectProblem(await system.api.post(`/v1/cases/late/${call}`, { token }), call, 'not_open');
+  expect(await on.eventTypes('late')).toEqual(['created', 'claimed', 'hung']);
 });
 
 test('S2.3 one claim from fifty devices of a person at once is one hold', async () => {
