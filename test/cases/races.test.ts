@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { eventually, insist, type Json, numbered, repeat } from '../support/client.ts';
-import { behind } from '../support/database.ts';
 import { byNight } from '../support/nightly.ts';
 import { expectProblem } from '../support/problems.ts';
 import { opened, startReceiver } from '../support/receiver.ts';
 import { openStream } from '../support/stream.ts';
-import { startTestSystem, startTwoSystems, testStores } from '../support/system.ts';
+import { startTwoSystems } from '../support/system.ts';
 
 const ROUNDS = byNight(10, 3);
 const [{ api, keyed }, { api: other }] = await startTwoSystems();
@@ -41,36 +40,6 @@ test('S2.2 the same vote from fifty callers at once is one vote, with one answer
   expect(await oneCase(id)).toMatchObject({ tally: { buyer: 1, seller: 0 } });
   // the same token with other content
   expect((await vote(id, token, 'seller')).body).toMatchObject({ code: 'lease_lost', reason: 'settled' });
-});
-
-// no clock runs here: holds are ended by hand, or by calls
-const still = await testStores();
-const system = await startTestSystem({ DOCKET_PACEMAKER: 'off' }, { role: 'api', stores: still });
-
-test('S2.4 a hold that begins behind a wait begins after the end of the one before', async () => {
-  const on = system.api.cases;
-  await on.openCourt('wait', {}, ['ann'], ['wait-1', 'wait-2']);
-  const first = await on.claimed('wait', 'ann');
-  const claimDirectly = () => system.sql<{ id: string }>("select id from claim_cases('wait', '{ann}', '{second}')");
-  const second = await behind(still.databaseUrl, ['lock table queue in access exclusive mode'], claimDirectly, [
-    ["select leave_case($1, $2, null, 'skipped')", [first.id, first.token]],
-  ]);
-  expect(second).toEqual([{ id: first.id === 'wait-1' ? 'wait-2' : 'wait-1' }]);
-  const [before, after] = await system.sql<{ granted_at: Date; ended_at: Date }>(
-    'select granted_at, ended_at from lease order by (token = $1) desc',
-    [first.token],
-  );
-  expect(after?.granted_at.getTime()).toBeGreaterThanOrEqual(before?.ended_at.getTime() ?? Number.NaN);
-});
-
-test('S2.7 who leaves a case after its deadline is told that it is hung, also before any clock has come by', async () => {
-  const on = system.api.cases;
-  await on.openCourt('late', { deadlineSeconds: 2 }, ['ann'], ['late']);
-  const { token } = await on.claimed('late', 'ann');
-  await sleep(2_100);
-  for (const call of ['release', 'renew'])
-    expectProblem(await system.api.post(`/v1/cases/late/${call}`, { token }), call, 'not_open');
-  expect(await on.eventTypes('late')).toEqual(['created', 'claimed', 'hung']);
 });
 
 test('S2.3 one claim from fifty devices of a person at once is one hold', async () => {
