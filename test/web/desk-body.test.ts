@@ -196,23 +196,31 @@ test('S4.9 words of the queue are marked, guidelines stand beside the form, and 
 });
 
 test('S4.9 saved answers fill in the form by keys and decide nothing; what is filled in is saved for the next time', async () => {
-  const properties = { verdict: { enum: ['keep', 'remove'] }, reason: { type: 'string', title: 'Reason' } };
+  const text = (title: string) => ({ type: 'string', title });
+  const where = { type: 'object', title: 'Where', properties: { page: text('Page'), line: text('Line') } };
+  const properties = { verdict: { enum: ['keep', 'remove'] }, reason: text('Reason'), note: text('Note'), where };
   await api.put('/v1/queues/answered', { form: { type: 'object', required: ['verdict'], properties } });
-  const spam = { verdict: 'remove', reason: 'Advertising' };
+  const spam = { verdict: 'remove', reason: 'Advertising', where: { page: '1' } };
   await api.put('/v1/queues/answered/macros/广告?by=lead', { decision: spam, shared: true });
   for (const id of ['a1', 'a2']) await add(api, 'answered', { id });
   const page = await browser.open(`${api.url}/desk/answered`, { person: 'anna' });
   await heading(page, 'a1').waitFor();
   const answers = page.getByRole('region', { name: 'Saved answers' });
   await answers.getByRole('button', { name: '广告' }).waitFor();
+  const typed = { 'Note (optional)': 'in my own words', 'Line (optional)': '7' };
+  await fill(page, typed);
+  await page.getByLabel('Line').blur();
   await keys(page, 'e', 'Enter');
   await eventually(async () => (await page.getByLabel('Reason').inputValue()) === 'Advertising');
+  expect(await page.getByLabel('Page').inputValue()).toBe('1');
+  for (const [label, text] of Object.entries(typed)) expect(await page.getByLabel(label).inputValue()).toBe(text);
   expect((await api.get('/v1/tickets/a1')).body.state).toBe('held');
   expect(await seriousFindings(page)).toEqual([]);
   await page.getByLabel('Reason').fill('Advertising, again');
   await confirm(page, 'Save this answer', /Save this answer/, { Name: 'again' });
   await answers.getByRole('button', { name: 'again', exact: true }).waitFor();
-  const own = { ...spam, reason: 'Advertising, again' };
+  const where7 = { page: '1', line: '7' };
+  const own = { ...spam, reason: 'Advertising, again', note: 'in my own words', where: where7 };
   expect((await api.get('/v1/queues/answered/macros?by=anna')).body.items).toMatchObject([
     { name: 'again', by: 'anna', shared: false, decision: own },
     { name: '广告', by: 'lead' },

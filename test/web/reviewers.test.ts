@@ -54,7 +54,11 @@ test('B.4 a supervisor registers a reviewer, changes what the register says, and
 const form = {
   type: 'object',
   required: ['verdict'],
-  properties: { verdict: { enum: ['keep', 'remove'] }, note: { type: 'string', maxLength: 40 } },
+  properties: {
+    verdict: { enum: ['keep', 'remove'] },
+    note: { type: 'string', maxLength: 40 },
+    seen: { type: 'string', maxLength: 40 },
+  },
 };
 
 test('S0.12 B.2 B.3 a reviewer takes a suggestion over, decides, and sees in their own work what was overturned', async () => {
@@ -68,8 +72,12 @@ test('S0.12 B.2 B.3 a reviewer takes a suggestion over, decides, and sees in the
   const page = await browser.open(`${url}/desk/assisted`, { key: await keyOf('reviewer', 'rita') });
   await seen(page, 'm-1');
   await sees(page, 'scorer, 93.4% sure:', 'remove · note: spam', 'a link');
+  await fill(page, { 'seen (optional)': 'by me' });
+  await page.getByLabel('seen (optional)').blur();
   await keys(page, 'a');
   await eventually(async () => (await page.getByLabel('note (optional)').inputValue()) === 'spam');
+  expect(await page.getByLabel('seen (optional)').inputValue()).toBe('by me');
+  await fill(page, { 'seen (optional)': '' });
   expect(await page.getByRole('button', { name: 'remove', pressed: true }).count()).toBe(1);
   expect((await ticket(admin, 'm-1')).state).toBe('held');
   await press(page, 'Decide');

@@ -231,8 +231,9 @@ type Of<K extends LeafSpec['kind']> = Extract<LeafSpec, { kind: K }>;
 function readSeveral({ options, least, empty }: Of<'several'>, input: string, report: Report): unknown {
   const chosen = input.split('\n').filter((text) => options.some(([known]) => known === text));
   if (chosen.length === 0 && empty !== 'required') return empty === 'null' ? null : undefined;
-  // an empty list is an answer where `least` is 0
   if (chosen.length < least) report('required');
+  // an empty list is an answer where `least` is 0
+  if (chosen.length === 0 && least > 0) return undefined;
   return chosen.map((text) => JSON.parse(text));
 }
 

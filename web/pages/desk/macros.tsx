@@ -51,7 +51,7 @@ export function Macros({ queue, reviewer, macros, form, draft = emptyDraft(form.
           key={`${by} ${name}`}
           type="button"
           title={wordsOf(form, decision)}
-          onClick={() => fillIn(draftFrom(form, decision, false))}
+          onClick={() => fillIn(draftFrom(form, decision, false, draft))}
         >
           <bdi>{name}</bdi>
         </button>

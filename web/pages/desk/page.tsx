@@ -184,8 +184,8 @@ function Side({ desk, held, form, macros, who, settings, reveal }: SideProps) {
   const [leaving, setLeaving] = useState<Leaving>(null);
   const { id, suggestion } = held.ticket;
   const fillIn = (draft: Draft) => desk.drafts.fillIn(id, draft);
-  const take = () => suggestion && fillIn(draftFrom(form, suggestion.decision, !settings.form));
   const draft = desk.drafts.of.value[id];
+  const take = () => suggestion && fillIn(draftFrom(form, suggestion.decision, !settings.form, draft));
   const keys = [
     ...(suggestion ? [{ key: 'a', does: t.suggested.take, run: take }] : []),
     { key: 's', does: t.leave.skip, run: () => setLeaving('skip') },

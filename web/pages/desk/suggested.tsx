@@ -1,5 +1,6 @@
 import type { Schemas } from '../../api/client.ts';
-import { type Draft, draftOf } from '../../components/form/draft.ts';
+import { type Draft, draftOf, emptyDraft, isDraft, isObject } from '../../components/form/draft.ts';
+import type { FieldSpec } from '../../components/form/spec.ts';
 import { percent } from '../../components/format.ts';
 import { texts } from '../../texts/texts.ts';
 import { type DecisionForm, textOf, wordsOf } from './schema.ts';
@@ -29,13 +30,27 @@ export function Suggested({ suggestion: { model, decision, confidence, reasons }
   );
 }
 
-/** The inputs as a decision would fill them in; what is none of the verdicts of a queue without a form stands as JSON. */
-export function draftFrom({ fields, isOne }: DecisionForm, decision: unknown, isFree: boolean): Draft {
+/** The inputs, filled in with what a decision says; what is none of the verdicts of a queue without a form stands as JSON. */
+export function draftFrom({ fields, isOne }: DecisionForm, decision: unknown, isFree: boolean, draft?: Draft): Draft {
   const [whole] = fields;
   const given = isOne && whole ? { [whole.name]: decision } : (decision as Readonly<Record<string, unknown>>);
   const verdicts = whole && 'options' in whole ? whole.options.map(([value]) => value) : [];
   const isOther = isFree && !verdicts.includes(JSON.stringify(decision));
-  return isOther
-    ? { base: {}, values: { json: JSON.stringify(decision, null, 2) } }
-    : { ...draftOf(fields, given), base: {} };
+  return isOther ? { base: {}, values: { json: JSON.stringify(decision, null, 2) } } : filledIn(fields, given, draft);
+}
+
+/** Of what it does not say, such as a reviewer's own words, the inputs stay as they are. */
+function filledIn(
+  fields: readonly FieldSpec[],
+  given: Readonly<Record<string, unknown>>,
+  draft = emptyDraft(fields),
+): Draft {
+  const said = fields.filter(({ name }) => given[name] !== undefined);
+  const inner = said.map((field): [string, Draft['values'][string]] => {
+    const [value, now] = [given[field.name], draft.values[field.name]];
+    return field.kind === 'object' && isObject(value)
+      ? [field.name, filledIn(field.fields, value, isDraft(now) ? now : undefined)]
+      : [field.name, draftOf([field], given).values[field.name] ?? ''];
+  });
+  return { ...draft, values: { ...draft.values, ...Object.fromEntries(inner) } };
 }
