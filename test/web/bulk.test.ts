@@ -68,6 +68,32 @@ test('a changed filter asks for another preview, and a bulk invalidation without
   await sees(dialog, 'It hits 1 ticket.');
 });
 
+test('a list that is filtered by what invalidation does not know names that filter, and only what is selected is hit', async () => {
+  await addMany(api, 'spam', [
+    { id: 'm-0', subject: 'u-1', category: 'shop' },
+    { id: 'm-1', subject: 'u-2', category: 'shop' },
+  ]);
+  const page = await browser.open(
+    at('/queues/ticket/spam?subject=u-1&category=shop&createdBefore=2999-01-01T00:00:00Z'),
+  );
+  await row(page, 'm-0').waitFor();
+  await press(page, 'Invalidate several');
+  const dialog = page.getByRole('dialog');
+  await sees(dialog, /filtered by more: Subject, Category\./);
+  expect(await dialog.getByRole('button', { name: 'Preview' }).count()).toBe(0);
+  await press(dialog, 'Close');
+  await fill(page, { 'Select all that are shown': true });
+  await press(page, 'Invalidate 1 selected');
+  await submit(dialog, { Reason: 'spam' }, 'Preview');
+  await sees(dialog, 'It hits 1 ticket.');
+  await press(dialog, 'Invalidate 1');
+  await sees(page, '1 ticket has been invalidated.');
+  expect([(await ticket(api, 'm-0')).state, (await ticket(api, 'm-1')).state]).toEqual(['invalidated', 'waiting']);
+  await page.goto(at('/queues/ticket/spam?state=invalidated'));
+  await press(page, 'Invalidate several');
+  await sees(dialog, /filtered by more: State\./);
+});
+
 test('S3.2 jobs that are selected are kicked, buried and deleted, after a preview of those whose state allows it', async () => {
   const command = (body: Json) => api.post('/v1/jobs', body);
   for (const delay of [0, 600, 600])

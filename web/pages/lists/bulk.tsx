@@ -46,15 +46,32 @@ export function Bulk(props: Props) {
   const { lists, items } = texts.value;
   const [open, setOpen] = useState(false);
   const { act, ids } = props;
+  // it would hit more than the list shows
+  const left = ids.length > 0 ? [] : notPassedOn(props.filter);
   if (ids.length === 0 && act.kind === 'job') return null;
   return (
     <>
       <button type="button" class={LOOKS[act.name]} onClick={() => setOpen(true)}>
         {ids.length > 0 ? lists.bulk.selected(items.actions[act.name].label, number(ids.length)) : lists.bulk.label}
       </button>
-      {open && <BulkDialog {...props} close={() => setOpen(false)} />}
+      {open && left.length > 0 && (
+        <Dialog title={items.actions[act.name].label} open onClose={() => setOpen(false)}>
+          <p>{lists.bulk.notBy(left.join(', '))}</p>
+        </Dialog>
+      )}
+      {open && left.length === 0 && <BulkDialog {...props} close={() => setOpen(false)} />}
     </>
   );
+}
+
+/** By what the API can invalidate, and what is no filter. */
+const PASSED_ON = ['createdBefore', 'queue', 'order', 'cursor'];
+
+/** The filters of a list by which nothing can be done at once. */
+function notPassedOn({ state = '', ...filter }: Filter): string[] {
+  const { lists, common } = texts.value;
+  const names = Object.keys(filter).filter((name) => filter[name] && !PASSED_ON.includes(name));
+  return [...(state && !isOpen(state) ? [common.state] : []), ...names.map((name) => lists[name as 'verdict'])];
 }
 
 const LOOKS: Partial<Record<Act['name'], string>> = { invalidate: 'danger', delete: 'danger' };

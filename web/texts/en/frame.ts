@@ -275,6 +275,8 @@ export const lists = {
       invalidate:
         'Open tickets that fit are invalidated: no one can decide them any more, holders lose their lease and are notified. This is final. The preview shows what it hits and changes nothing.',
     },
+    notBy: (filters: string) =>
+      `By filter, tickets are invalidated by their open state, time and priority only, and this list is filtered by more: ${filters}. Remove that, or select the tickets in the list.`,
     allOpen: 'All open ones',
     below: 'Priority below',
     hits: (kind: 'ticket' | 'job', n: string) => `It hits ${plural(n, kind, `${kind}s`)}.`,
