@@ -38,6 +38,12 @@ test('B.4 a supervisor registers a reviewer, changes what the register says, and
     ...{ displayName: 'Zhang Wei', person: 'zw', skills: ['zh', 'video'], perDay: 50 },
     ...{ exposure: { violence: 5 }, awayUntil: null, timezone: 'UTC' },
   });
+  await press(page, 'Register a reviewer');
+  await submit(dialog, { Name: '张伟', 'Shown as': 'Someone else' }, 'Save');
+  await sees(dialog.locator('.field', { hasText: 'As they claim' }), 'is registered already: change it in the list');
+  expect((await register()).displayName).toBe('Zhang Wei');
+  await press(dialog, 'Cancel');
+  await press(page, 'Discard');
   await press(page, 'Change: 张伟');
   await submit(dialog, { 'Away until': '2999-01-01T00:00', 'Time zone': 'Mars/Olympus' }, 'Save');
   await eventually(async () => (await dialog.getByLabel('Time zone').getAttribute('aria-invalid')) === 'true');

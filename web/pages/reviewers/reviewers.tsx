@@ -1,7 +1,9 @@
-import { api, data, type Schemas } from '../../api/client.ts';
+import { api, data, get, type Schemas } from '../../api/client.ts';
+import { problemOf } from '../../api/problem.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action, DeleteButton } from '../../components/action.tsx';
+import { refusal } from '../../components/form/form.tsx';
 import { zones } from '../../components/form/moments.ts';
 import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
 import { moment, number } from '../../components/format.ts';
@@ -74,10 +76,21 @@ function fields(isNew: boolean): FieldSpec[] {
   ];
 }
 
+const isRegistered = (name: string) =>
+  get('/v1/reviewers/{name}', { path: { name } }).then(
+    () => true,
+    (error) => {
+      if (problemOf(error).code === 'not_found') return false;
+      throw error;
+    },
+  );
+
 function Edit({ of, refresh }: { of?: Reviewer; refresh: () => void }) {
   const { reviewers: t, schedules, settings, common } = texts.value;
   const { name: given, createdAt: _made, updatedAt: _changed, ...rest } = of ?? {};
   const save = async ({ name = given, exposure, ...more }: Readonly<Record<string, unknown>>) => {
+    if (!of && (await isRegistered(String(name))))
+      throw refusal('invalid_request', [{ path: 'name', message: t.registered }]);
     const limits = (exposure as [string, number][]).map(({ 0: category, 1: perDay }) => [category, perDay]);
     const body = { ...more, exposure: Object.fromEntries(limits) } as Schemas['PutReviewer'];
     await data(api.PUT('/v1/reviewers/{name}', { params: { path: { name: String(name) } }, body }));

@@ -143,6 +143,7 @@ export const reviewers = {
   create: 'Register a reviewer',
   deleteHint: 'Limits and absences no longer hold; queues for registered reviewers no longer serve them.',
   name: said('Name', 'As they claim and decide.'),
+  registered: 'is registered already: change it in the list',
   displayName: said('Shown as', ''),
   person: said('Person', 'Names of the same person share limits and exclusions. Empty: the name itself.'),
   skills: said('Skills', ''),

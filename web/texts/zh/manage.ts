@@ -138,6 +138,7 @@ export const reviewers: Texts['reviewers'] = {
   create: '登记审核员',
   deleteHint: '配额和离开状态不再生效；仅限已登记审核员的队列不再派给此人。',
   name: ['名称', '领取和裁定时使用的名称。'],
+  registered: '已登记：请在列表中修改',
   displayName: ['显示为', ''],
   person: ['本人', '同一人的多个名称共用配额和回避。留空：以名称为准。'],
   skills: ['技能', ''],
