@@ -42,6 +42,9 @@ export const Subject = chosenName(200);
 
 const NAME = new RegExp(String.raw`^(?!\.{1,2}$)[^${CONTROL}${HIDDEN}\ud800-\udfff]{1,200}$`, 'u');
 const SERVERS = /^(model:|nexus\/|erased-)/;
+/** Whom events name where nobody has acted: the server itself, and anyone at one that asks for no keys. */
+const NOBODY = /^(anonymous|erasure|push|schedule|system|nexus\/.*|erased-.*)$/s;
+export const isPerson = (name: string): boolean => !NOBODY.test(name);
 const text = z
   .string()
   .regex(

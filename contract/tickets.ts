@@ -151,6 +151,7 @@ export const Release = common.request('Release', {
   delaySeconds: common.Seconds.default(0),
   reason: common.Text.optional(),
   skip: z.boolean().default(false),
+  unseen: z.boolean().default(false).describe('Claimed ahead and not looked at, so that it was no attempt'),
 });
 export const Transfer = common.request('Transfer', {
   queue: Name,

@@ -566,6 +566,7 @@ export interface Statements {
   publishing_lag: { params: {}; row: { waiting: number; oldest_seconds: number } };
   put_gold: { params: { tickets: unknown; queue: string }; row: never };
   list_gold: { params: { queue: string; after: number; limit: number }; row: GoldRow & { judged: number; right: number; skipped: number; disputed: number } };
+  gold_answers: { params: { queue: string; limit: number }; row: { id: string; answer: unknown } };
   retired_gold: { params: { queue: string }; row: { id: string; judged: number; right: number; disputed: number } };
   add_items: { params: { kind: string; items: unknown; keyed: boolean }; row: Narrowed<{ kind: string | null; id: string | null; queue: string | null; state: string | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; settled_token: Buffer | null; rules_due_at: Date | null; ended_at: Date | null; run: number | null }, Columns['add_items.*']>; moves: true };
   add_shown: { params: { kind: string; items: unknown; keyed: boolean }; row: ItemRow; moves: true };

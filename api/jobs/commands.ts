@@ -115,7 +115,7 @@ const pop = command(contract.JobPop, CONSUMER, async ({ ctx, caller, signal }, {
 
 const finishOne = ({ ctx, caller }: Given, { id, token }: { id: string; token?: string | undefined }) =>
   about(id, jobs.finish(ctx, id, token ?? null, caller.actor), ({ state }) =>
-    state === 'settled' ? {} : failed(`job ${id} is ${stateWord('job', state)}`, id),
+    state === 'settled' ? {} : failed(`job ${id} is ${stateWord('job', state)}`, id, 'not_open'),
   );
 
 const finish = command(contract.JobFinish, CONSUMER, async (given, { id, token, next, topic, wait }) => {

@@ -42,7 +42,7 @@ export const putQueueEndpoint = endpoint('putQueue', 'PUT /v1/queues/{queue}', {
     if (ticket && !dryRun) throw invalid('ticket', 'belongs to dryRun');
     if (dryRun) return ok(await queues.dryRun(ctx, name, settings, ticket));
     const queue = view(api, await queues.put(ctx, name, settings), caller);
-    const warnings = queues.warningsOf(settings);
+    const warnings = await queues.warningsOf(ctx, name, settings);
     return ok({ ...queue, ...(warnings.length > 0 && { warnings }) });
   },
 });

@@ -33,7 +33,7 @@ begin
   end if;
   if is_due(p_kind, array[p_queue]) then return query select * from advance_due(p_kind, array[p_queue]); end if;
   v_now := clock_timestamp();
-  select array_agg(i order by granted_at, seq) into v_held from item i
+  select array_agg(i order by granted_at, rank, seq) into v_held from item i
    where kind = p_kind and queue = p_queue and state = 'held' and holder = any (p_persons);
   if p_resume and v_held is not null then
     return query select * from unnest(v_held) where expires_at > v_now;
@@ -79,7 +79,7 @@ begin
   if p_resume then
     v_held := array(select i from item i
       where kind = p_kind and queue = any (p_queues) and state = 'held' and holder = p_person
-        and expires_at > clock_timestamp() order by granted_at, seq);
+        and expires_at > clock_timestamp() order by granted_at, rank, seq);
     v_ids := array(select id from unnest(v_held));
     return query select * from unnest(v_held);
   end if;

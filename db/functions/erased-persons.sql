@@ -112,7 +112,8 @@ end $$;
 create or replace function remove_person(p_person text) returns void language plpgsql as $$
 begin
   delete from stream_ticket where subject = p_person;
-  delete from api_key where p_person in (subject, name);
+  -- a name that only says the role is nobody's
+  delete from api_key where p_person = subject or p_person = name and name <> role;
   delete from draft where person = p_person;
   delete from saved where owner = p_person and not shared;
   delete from look_record where decider = p_person;

@@ -72,6 +72,7 @@ declare
   v_id text;
   v_at timestamptz;
   v_before timestamptz;
+  v_lag interval;
   v_seq bigint;
 begin
   select * into g from gold_left(q.name, e.name)
@@ -80,9 +81,11 @@ begin
   if not found then return null; end if;
   if p_before is not null then
     select * into n from item where kind = 'ticket' and id = p_before;
+    v_lag := id_time(n.id) - n.created_at;
   else
     select i.* into n from items_before(q.name, e.name, 'infinity') b join item i on i.kind = 'ticket' and i.id = b.id
      order by i.created_at desc limit 1;
+    v_lag := id_time(n.id) - n.created_at;
     n.created_at := clock_timestamp(); n.available_at := n.created_at; n.escalated_seconds := -1; n.exclude := '{}';
     n.priority := coalesce(n.base_priority, 0); n.callback := null;
     n.deadline_at := n.created_at + make_interval(secs => q.deadline_seconds);
@@ -95,7 +98,7 @@ begin
   select max(b.seq) + 1 into v_seq from items_before(q.name, e.name, v_at) b where b.created_at = v_at;
   v_id := case when starts_with(n.id, q.gold ->> 'idPrefix')
                then (q.gold ->> 'idPrefix') || like_of(substr(n.id, length(q.gold ->> 'idPrefix') + 1))
-               else coalesce(q.gold ->> 'idPrefix', '') || new_id(v_at - random() * interval '2 ms') end;
+               else coalesce(q.gold ->> 'idPrefix', '') || new_id(v_at + coalesce(v_lag, '-1 ms')) end;
   insert into gold_copy (id, queue, gold, person)
   select v_id, q.name, g.id, e.name where not exists (select from item where kind = 'ticket' and id = v_id)
   on conflict do nothing;

@@ -172,6 +172,13 @@ create or replace function pointer_path(p_pointer text) returns text[] language 
   return array(select replace(replace(step, '~1', '/'), '~0', '~')
                  from unnest((string_to_array(p_pointer, '/'))[2:]) with ordinality as s (step, no) order by no);
 
+-- The time in an id that new_id, or a process of Docket, has made; null: it was chosen.
+create or replace function id_time(p_id text) returns timestamptz language sql immutable as $$
+  select case when p_id ~ '^[0-9a-z]{8}-[A-Za-z0-9_-]{12}$' then to_timestamp((
+           select sum((strpos('0123456789abcdefghijklmnopqrstuvwxyz', digit) - 1) * 36 ^ (8 - no))
+             from string_to_table(left(p_id, 8), null) with ordinality as s (digit, no)) / 1000) end
+$$;
+
 -- What is compared of a decision: its values at these JSON pointers; null: the whole.
 create or replace function compared(p_pointers jsonb, p_decision json) returns jsonb language sql immutable as $$
   select jsonb_agg(case when d.value #> p.path is null then '[]' else jsonb_build_array(d.value #> p.path) end

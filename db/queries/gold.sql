@@ -29,6 +29,10 @@ select g.*, n.judged as "judged!", n."right" as "right!", n.skipped as "skipped!
   from gold g cross join lateral gold_counts(g) n
  where g.queue = :queue and g.seq > :after::bigint order by g.seq limit :limit;
 
+-- name: gold_answers
+-- bytes: answer
+select id, answer from gold where queue = :queue order by seq limit :limit;
+
 -- name: retired_gold
 select g.id, n.judged as "judged!", n."right" as "right!", n.disputed as "disputed!"
   from gold g cross join lateral gold_counts(g) n

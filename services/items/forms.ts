@@ -55,13 +55,16 @@ function comparesAll(schema: unknown): boolean {
 }
 
 /** The guidelines that a form names, each once. */
-export function guidelinesOf(schema: unknown): string[] {
+function guidelinesOf(schema: unknown): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const named = Object.entries(schema).flatMap(([key, value]) =>
     key === 'x-guideline' && typeof value === 'string' ? [value] : guidelinesOf(value),
   );
   return [...new Set(named)];
 }
+
+/** Of gold, so much is checked when the form changes. */
+const MOST_GOLD = 1_000;
 
 const LIMITS = [
   ['minimum', 'maximum'],
@@ -71,12 +74,50 @@ const LIMITS = [
 type Limited = { [limit in (typeof LIMITS)[number][number]]?: number } & { properties?: object; items?: object };
 
 /** What is wrong with a form that is a JSON Schema, yet that no decision fits: a least above its most. */
-export function contradictionsOf(schema: Limited, name = 'decision'): string[] {
+function contradictionsOf(schema: Limited, name = 'decision'): string[] {
   const own = LIMITS.filter(([least, most]) => (schema[least] ?? -Infinity) > (schema[most] ?? Infinity));
   return [
     ...own.map(([least, most]) => `the form's ${name} has ${least} ${schema[least]} above ${most} ${schema[most]}`),
     ...Object.entries(schema.properties ?? {}).flatMap(([field, of]) => contradictionsOf(of, field)),
     ...(schema.items ? contradictionsOf(schema.items, name) : []),
+  ];
+}
+
+/** Keywords by which an object may have members that `properties` does not name. */
+const OTHERS = ['$ref', 'allOf', 'anyOf', 'oneOf', 'patternProperties'];
+
+/** Whether a decision that fits a form may have something at a JSON pointer. */
+function hasPlace(form: object, pointer: string): boolean {
+  let at: { properties?: Record<string, object>; [keyword: string]: unknown } = { ...form };
+  for (const step of pointer.split('/').slice(1)) {
+    if (!at.properties || OTHERS.some((keyword) => keyword in at)) return true;
+    const next = at.properties[step.replaceAll('~1', '/').replaceAll('~0', '~')];
+    if (next === undefined) return false;
+    at = { ...next };
+  }
+  return true;
+}
+
+/** The queue's gold whose known answers do not fit a form, so that nobody can give them. */
+async function misfitGold(ctx: Context, queue: string, form: object): Promise<string[]> {
+  const gold = await ctx.db.run('gold_answers', { queue, limit: MOST_GOLD });
+  const answers = gold.map(({ answer }) => answer);
+  const misfits = await ctx.schemas.check(`settings of ${queue}`, [form], answers).catch(() => []);
+  return gold.filter((_, n) => misfits[n]?.[0]?.length).map(({ id }) => id);
+}
+
+/** What is probably meant otherwise in a queue's form, or in the settings that refer to it. */
+export async function formWarnings(ctx: Context, queue: string, settings: QueueSettings): Promise<string[]> {
+  const { form, guidelines, second } = settings;
+  if (!form) return [];
+  const without = guidelinesOf(form).filter((name) => !Object.hasOwn(guidelines, name));
+  const nowhere = (second.compare ?? []).filter((pointer) => !hasPlace(form, pointer));
+  const gold = await misfitGold(ctx, queue, form);
+  return [
+    ...without.map((name) => `the form names the guideline ${name}, which the queue does not have`),
+    ...nowhere.map((pointer) => `second.compare names ${pointer}, which no decision has that fits the form`),
+    ...contradictionsOf(form),
+    ...(gold.length > 0 ? [`the known answers of gold do not fit the form: ${gold.slice(0, 10).join(', ')}`] : []),
   ];
 }
 

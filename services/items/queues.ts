@@ -6,7 +6,7 @@ import { NO_MODELS } from '../../contract/suggestions.ts';
 import { only, type RowOf } from '../../db/pool.ts';
 import type { QueueRow } from '../../db/statements.ts';
 import { type Context, found, invalid, Problem, perContext } from '../shared/service.ts';
-import { checkSettings, contradictionsOf, guidelinesOf } from './forms.ts';
+import { checkSettings, formWarnings } from './forms.ts';
 import { tickThrough } from './items.ts';
 import * as rules from './rules.ts';
 import { watching } from './watching.ts';
@@ -122,16 +122,13 @@ export async function dryRun(ctx: Context, name: string, settings: QueueSettings
   await checkSettings(ctx, name, settings);
   await checkSecond(ctx, name, settings);
   const tried = ticket && { ticket: await rules.tryOn(ctx, name, settings, ticket) };
-  return { ...(await rules.wouldMove(ctx, name, settings)), warnings: warningsOf(settings), ...tried };
+  return { ...(await rules.wouldMove(ctx, name, settings)), warnings: await warningsOf(ctx, name, settings), ...tried };
 }
 
 /** What is probably meant otherwise in these settings. */
-export const warningsOf = ({ rules: all, form, guidelines }: QueueSettings): string[] => [
-  ...rules.warningsOf(all),
-  ...guidelinesOf(form)
-    .filter((name) => !Object.hasOwn(guidelines, name))
-    .map((name) => `the form names the guideline ${name}, which the queue does not have`),
-  ...contradictionsOf(form ?? {}),
+export const warningsOf = async (ctx: Context, name: string, settings: QueueSettings): Promise<string[]> => [
+  ...rules.warningsOf(settings.rules),
+  ...(await formWarnings(ctx, name, settings)),
 ];
 
 /** Stops or resumes handing out tickets. @throws Problem `not_found` */

@@ -146,6 +146,8 @@ export async function finish(ctx: Context, id: string, token: string | null, act
     return finished;
   }
   const existing = await find(ctx, id);
+  // its next run began meanwhile
+  if (token === null && !isFinal(existing.state)) return finish(ctx, id, token, actor);
   if (token === null || isSettledBy(existing, token)) return existing;
   const [earlier] = await ctx.db.run('finished_run', { id, token });
   if (earlier) return earlier;

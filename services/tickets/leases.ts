@@ -33,11 +33,11 @@ export async function renew(ctx: Context, id: string, token: string, subject: st
 export async function release(
   ctx: Context,
   attempt: Attempt,
-  how: { delaySeconds: number; skip: boolean; reason?: string },
+  { unseen, ...how }: { delaySeconds: number; skip: boolean; unseen: boolean; reason?: string },
 ): Promise<Item> {
   const { id, token, subject } = attempt;
   const actor = actorOf(attempt, await findAttempted(ctx, id, token, subject));
-  const release = { kind: 'ticket', id, token, subject, actor, undelivered: false, ...how };
+  const release = { kind: 'ticket', id, token, subject, actor, undelivered: unseen, ...how };
   const rows = await ctx.db.move('release_item', release);
   return outcome(ctx, 'release', attempt, rows, (found) => found.named_why === 'released');
 }

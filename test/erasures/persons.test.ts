@@ -53,6 +53,21 @@ test('S0.6 S0.10 a reviewer: what they decided, released and wrote has another n
   await ended(key);
 });
 
+test('S0.10 what events call the server itself is no person; a key that is named for its role is nobody’s', async () => {
+  for (const person of ['system', 'anonymous', 'push', 'schedule', 'nexus/default', 'erased-1'])
+    expectProblem(await api.post('/v1/erasures', { person, reason: 'typo' }), person, 'invalid_request');
+  for (const wrong of [
+    { role: 'producer', name: 'system' },
+    { role: 'consumer', subject: 'anonymous' },
+  ])
+    expectProblem(await api.post('/v1/keys', wrong), JSON.stringify(wrong), 'invalid_request');
+  const roleKey = (await api.post('/v1/keys', { role: 'producer' })).body;
+  const { key } = (await api.post('/v1/keys', { role: 'agent', name: 'producer' })).body;
+  await erased(api, { person: 'producer' }, 40_000);
+  await ended(key);
+  expect((await api.as(roleKey.key).get('/v1/queues')).status).toBe(200);
+});
+
 test('S0.6 S2.3 who was excluded stays excluded under a new key of the same name, until the items have ended', async () => {
   const name = 'QqExcludedQq';
   await tickets.configure('hidden', {});

@@ -27,6 +27,17 @@ async function once(id: string, topic = 'runs'): Promise<string> {
   return token;
 }
 
+test('S3.1 without a token a job that is added meanwhile is finished, and one that was deleted is said to be, with a code', async () => {
+  await once('beside', 'aside');
+  for (let n = 0; n < 60; n++) {
+    const [added, finished] = await Promise.all([add('beside', { topic: 'aside' }), job('finish', { id: 'beside' })]);
+    expect([added.success, finished]).toEqual([true, { success: true, error: null, id: 'beside', value: null }]);
+  }
+  await add('removed', { topic: 'aside' });
+  await job('delete', { id: 'removed' });
+  expect(await job('finish', { id: 'removed' })).toMatchObject({ success: false, code: 'not_open' });
+});
+
 test('S3.1 S3.2 added again when it is over, a job runs again', async () => {
   await once('twice');
   const { number, createdAt } = await oneJob('twice');

@@ -33,6 +33,19 @@ test('S0.6 a ticket goes only to those who have all the skills it asks for', asy
   expect(ids(await claim('skills', 'r3', { skills: ['de', 'en', 'video'] }))).toEqual(['s-both']);
 });
 
+test('S0.1 S0.6 what was handed out together is resumed in the order of the hand-out', async () => {
+  await configure('resumed', { maxHeld: 5 });
+  await addMany(
+    'resumed',
+    [1, 9, 5].map((priority) => ({ id: `re-${priority}`, priority })),
+  );
+  const first = ids(await claim('resumed', 'anna', { count: 3 }));
+  expect(first).toEqual(['re-9', 're-5', 're-1']);
+  expect(ids(await claim('resumed', 'anna', { count: 3 }))).toEqual(first);
+  const { tickets } = (await api.post('/v1/claim', { queues: ['resumed', 'skills'], reviewer: 'anna', count: 3 })).body;
+  expect(tickets.map(({ id }: Json) => id)).toEqual(first);
+});
+
 test('S0.1 among tickets that ask for different skills the best one goes first', async () => {
   const roll = dice(3);
   const skills = ['a', 'b', 'c', 'd'];

@@ -64,6 +64,26 @@ test('S4.9 B.2 a look is told nothing of its original and its looks, and a decid
   expect(await contextOf(api, again)).toMatchObject({ open: 1, decided: 0 });
 });
 
+test('S4.9 B.1 a subject’s decisions are those that stand, each post once; what a look is open about is no precedent', async () => {
+  await configure('ctx-stands', { second: { share: 0, blind: true }, maxHeld: 9 });
+  await decided('ctx-stands', 's1', 'stands', 'remove', 'anna');
+  const overturn = { cause: 'overturn', by: 'lead', decision: 'keep', reason: 'wrong' };
+  expect((await api.post('/v1/tickets/s1/looks', overturn)).status).toBeLessThan(300);
+  await decided('ctx-stands', 's2', 'stands', 'approve', 'anna');
+  await add('ctx-stands', { id: 's3', subject: 'stands', priority: 9, body: 3 });
+  const [held] = (await claim('ctx-stands', 'bert')).tickets;
+  expect(await contextOf(api, held)).toMatchObject({
+    open: 0,
+    decided: 2,
+    last: [{ decision: 'approve' }, { decision: 'keep' }],
+  });
+  await api.post('/v1/tickets/s2/looks', { cause: 'appeal', by: 'their author' });
+  expect(await contextOf(api, held)).toMatchObject({ open: 0, decided: 2, last: [{ decision: 'keep' }] });
+  await add('ctx-stands', { id: 's4', subject: 'stands', priority: 9, body: 4 });
+  const [own] = (await claim('ctx-stands', 'anna')).tickets;
+  expect((await contextOf(api, own)).last).toHaveLength(2);
+});
+
 test('B.2 where gold is, no figure of a reviewer counts the looks that their decisions were drawn for', async () => {
   const queue = 'ctx-drawn';
   const anna = await keyed('reviewer', 'gold-anna');
@@ -97,6 +117,21 @@ test('S0.3 a queue warns of a form that no decision fits', async () => {
   expect(
     await warningsOf(within({ n: { minimum: 10, maximum: 1 }, tags: { items: { minLength: 6, maxLength: 5 } } })),
   ).toEqual(["the form's n has minimum 10 above maximum 1", "the form's tags has minLength 6 above maxLength 5"]);
+});
+
+test('B.1 B.2 a queue warns of what a form leaves without a place: values to compare, known answers of gold', async () => {
+  const verdict = (...all: string[]) => ({ type: 'object', properties: { verdict: { enum: all } } });
+  const compared = (...compare: string[]) => ({ second: { compare } });
+  const put = async (form: object, more: object = {}) => (await api.put('/v1/queues/ctx-form', { form, ...more })).body;
+  expect(await put(verdict('keep', 'remove'), compared('/verdict', ''))).not.toHaveProperty('warnings');
+  expect((await put(verdict('keep', 'remove'), compared('/verdit'))).warnings).toEqual([
+    'second.compare names /verdit, which no decision has that fits the form',
+  ]);
+  const tickets = ['keep', 'remove'].map((answer) => ({ id: answer, body: 1, answer: { verdict: answer } }));
+  expect((await api.put('/v1/queues/ctx-form/gold', { tickets })).status).toBeLessThan(300);
+  expect((await put(verdict('keep', 'delete'), { dryRun: true })).warnings).toEqual([
+    'the known answers of gold do not fit the form: remove',
+  ]);
 });
 
 test('S4.9 a queue keeps highlighted words and guidelines, and warns of one that its form names and that is not there', async () => {

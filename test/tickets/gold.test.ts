@@ -127,6 +127,29 @@ test('B.2 a copy looks like the tickets around it: between them in age, with the
   }
 });
 
+test('B.2 the time in a copy’s id is as far from its creation as in the ids around it, also of a batch that took long', async () => {
+  await goldQueue('timed', 3, { gold: { share: 1 }, maxHeld: 30 });
+  await addMany(
+    'timed',
+    repeat(20, () => ({ body: 'x'.repeat(20_000) })),
+  );
+  await sql("update item set created_at = created_at + interval '70 ms' where queue = 'timed'");
+  const { tickets } = await claim('timed', 'anna', { count: 20 });
+  const lags = await Promise.all(
+    tickets.map(async ({ id, createdAt }: Json) => ({
+      lag: Number.parseInt(id.slice(0, 8), 36) - Date.parse(createdAt),
+      gold: await isGold(id),
+    })),
+  );
+  const real = lags.filter(({ gold }) => !gold).map(({ lag }) => lag);
+  const copies = lags.filter(({ gold }) => gold).map(({ lag }) => lag);
+  expect([real.length, copies.length]).toEqual([17, 3]);
+  for (const lag of copies) {
+    expect(lag).toBeGreaterThanOrEqual(Math.min(...real) - 1);
+    expect(lag).toBeLessThanOrEqual(Math.max(...real) + 1);
+  }
+});
+
 test('B.2 a copy that is given back waits for its person alone, and gold asks for its skills', async () => {
   await goldQueue('back', 1);
   await goldQueue('skilled', 1, {}, { requires: ['de'], priority: 5, subject: 's' });

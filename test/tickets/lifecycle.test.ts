@@ -60,6 +60,14 @@ test('S0.5 after maxAttempts leases without a decision a ticket is dead, by rele
   expect(await ticket('dead')).toMatchObject({ state: 'dead', attempts: 2, lease: null, decision: null });
 });
 
+test('S0.5 S0.6 what was claimed ahead and not looked at was no attempt', async () => {
+  await configure('ahead', { maxAttempts: 1 });
+  const unseen = await withToken(await addHeld('ahead', 'ahead'), 'release', { unseen: true });
+  expect(unseen.body).toMatchObject({ state: 'waiting', attempts: 0 });
+  await withToken(await claimOne('ahead', 'ben'), 'release');
+  expect(await ticket('ahead')).toMatchObject({ state: 'dead', attempts: 1 });
+});
+
 test('S0.4 the same ending again is the same answer, another is not_open', async () => {
   await add('again', { id: 'g1' });
   await add('again', { id: 'g2', delaySeconds: 600 });

@@ -27,11 +27,11 @@ export function callsOf({ queue, reviewer, skills }: { queue: string; reviewer: 
     keep: ({ ticket, token }: Held, draft: unknown) =>
       data(api.PUT('/v1/tickets/{id}/draft', { params: at(ticket.id), body: { token, draft }, ...lasting(draft) })),
     renew: (id: string, token: string) => api.POST('/v1/tickets/{id}/renew', { params: at(id), body: { token } }),
-    release: ({ ticket, token }: Held, how: { skip?: boolean; reason?: string }) =>
+    release: ({ ticket, token }: Held, how: { skip?: boolean; unseen?: boolean; reason?: string }) =>
       data(
         api.POST('/v1/tickets/{id}/release', {
           params: at(ticket.id),
-          body: { token, delaySeconds: 0, skip: how.skip ?? false, ...(how.reason && { reason: how.reason }) },
+          body: { token, delaySeconds: 0, skip: false, unseen: false, ...how },
           keepalive: true,
         }),
       ),

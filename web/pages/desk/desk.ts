@@ -18,6 +18,7 @@ const MARGIN_MS = 1_500;
 const TICK_MS = 500;
 const WAIT_SECONDS = 25;
 const RETRY_MS = 3_000;
+const UNSEEN = { unseen: true, reason: 'claimed ahead, not seen' };
 
 const now = () => ({ server: serverNow(), local: performance.now() });
 
@@ -74,13 +75,13 @@ export class Desk {
     this.#closed = true;
     this.#claiming?.abort();
     void this.sendNow();
-    this.#giveBack(this.shelf.value.ready);
+    void this.#giveBack(this.shelf.value.ready);
     void this.drafts.save();
     unsent.delete(this.drafts);
   }
 
-  #giveBack(unseen: readonly Held[]): void {
-    for (const held of unseen) void this.#calls.release(held, { reason: 'claimed ahead, not seen' }).catch(() => {});
+  #giveBack(all: readonly Held[]): Promise<unknown> {
+    return Promise.all(all.map((held) => this.#calls.release(held, UNSEEN).catch(() => {})));
   }
 
   /** Claims until there is as much as should be; waits where there is nothing at all. */
@@ -199,9 +200,8 @@ export class Desk {
     const sent = this.sendNow();
     await this.drafts.save();
     const { current, ready } = this.shelf.value;
-    const all = [...(current ? [current] : []), ...ready];
     this.shelf.value = { ...this.shelf.value, current: null, ready: [] };
-    await Promise.all([sent, ...all.map((held) => this.#calls.release(held, {}).catch(() => {}))]);
+    await Promise.all([sent, this.#giveBack(ready), current && this.#calls.release(current, {}).catch(() => {})]);
   }
 
   async #leave(call: (held: Held) => Promise<unknown>): Promise<boolean> {
