@@ -140,7 +140,8 @@ describe("a queue's form", () => {
     const form = { type: 'object', properties: { n: { type: 'number' } } };
     for (const [typed, n] of Object.entries({ '1,5': 1.5, '0,125': 0.125, '1234,567': 1234.567 }))
       expect(decision(form, { n: typed })).toEqual({ n });
-    for (const typed of ['1,000', '12,500']) expect(decision(form, { n: typed })).toEqual({ wrong: { n: number } });
+    for (const typed of ['1,000', '12,500', '0x10', '0b1', '1e3', 'Infinity', '-', '5.'])
+      expect(decision(form, { n: typed })).toEqual({ wrong: { n: number } });
   });
 
   test('a form that is one value is one field', () => {

@@ -254,8 +254,9 @@ function fits(pattern: string, text: string): boolean {
 }
 
 function readNumber({ isInteger, least, most }: Of<'number'>, text: string, report: Report): number | null {
-  // 1,000 may be one thousand or one
-  const n = /^[-+]?[1-9]\d{0,2},\d{3}$/.test(text) ? Number.NaN : Number(text.replace(',', '.'));
+  // not 0x10; and 1,000 may be one thousand or one
+  const isOne = /^[-+]?(\d+|\d*[.,]\d+)$/.test(text) && !/^[-+]?[1-9]\d{0,2},\d{3}$/.test(text);
+  const n = isOne ? Number(text.replace(',', '.')) : Number.NaN;
   if (!Number.isFinite(n)) report('number');
   else if (isInteger && !Number.isInteger(n)) report('integer');
   else if ((least !== undefined && n < least) || (most !== undefined && n > most)) report('range');
