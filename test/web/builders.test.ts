@@ -73,6 +73,8 @@ test('S4.9 a new form is made field by field; a name that stands twice or is mis
     { name: 'why', type: 'long' },
     { name: 'note' },
     {},
+    { name: 'short', type: 'text', maxLength: '-3' },
+    { name: 'many', type: 'several', minItems: '-1', options: [option('1')] },
   ];
   const draft = (n: number): Draft => ({
     ...(builtDraft(form, null) as Draft),
@@ -90,6 +92,10 @@ test('S4.9 a new form is made field by field; a name that stands twice or is mis
   expect(said(form, draft(5)).errors).toEqual([
     { path: 'form.fields.3.name', message: en.form.wrong.twice },
     { path: 'form.fields.4.name', message: en.form.wrong.required },
+  ]);
+  expect(said(form, draft(7)).errors.slice(2)).toEqual([
+    { path: 'form.fields.5.maxLength', message: en.form.wrong.range },
+    { path: 'form.fields.6.minItems', message: en.form.wrong.range },
   ]);
 });
 

@@ -124,6 +124,7 @@ function formField(t: Texts['queueSettings']): BuiltField {
     },
   };
   const title: FieldSpec = { kind: 'text', name: 'title', said: t.fieldTitle, empty: 'omit' };
+  const natural = { empty: 'omit', isInteger: true, least: 0 } as const;
   const ofNumbers = ({ type }: Record<string, unknown>) => type === 'number' || type === 'integer';
   const option: FieldSpec[] = [
     { kind: 'text', name: 'const', said: t.optionValue, empty: 'required' },
@@ -137,10 +138,10 @@ function formField(t: Texts['queueSettings']): BuiltField {
     { kind: 'text', name: 'description', said: t.fieldHint, empty: 'omit', onlyIf: ({ type }) => type !== 'json' },
     { ...count('minimum', t.fieldLeast, null), empty: 'omit', onlyIf: ofNumbers },
     { ...count('maximum', t.fieldMost, null), empty: 'omit', onlyIf: ofNumbers },
-    { ...count('minItems', t.fieldLeast, null), empty: 'omit', onlyIf: ({ type }) => type === 'several' },
+    { ...count('minItems', t.fieldLeast, null), ...natural, onlyIf: ({ type }) => type === 'several' },
     {
       ...count('maxLength', t.fieldLength, null),
-      empty: 'omit',
+      ...natural,
       onlyIf: ({ type }) => type === 'text' || type === 'long',
     },
     {
