@@ -107,6 +107,7 @@ test('a server that goes away is said to, in plain words, and what it has when i
   await page.context().setOffline(true);
   await press(page, 'Refresh');
   await sees(page, 'The server does not answer.');
+  expect(await page.getByText(/What the server says|Failed to fetch/).count()).toBe(0);
   await page.context().setOffline(false);
   await press(page, 'Refresh');
   await page.getByText('The server does not answer.').first().waitFor({ state: 'detached' });

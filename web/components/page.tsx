@@ -80,37 +80,23 @@ export function ForbiddenPage({ title = texts.value.shell.forbidden }) {
   );
 }
 
+interface ProblemProps {
+  problem: Problem;
+  retry?: (() => void) | undefined;
+  /** What it means here. */
+  children?: ComponentChildren;
+}
+
 /** Why a call failed: in plain words of the reader's language; behind them in the API's own, which are English, with what its log knows it by. */
-export function ProblemNote({ problem, retry }: { problem: Problem; retry?: (() => void) | undefined }) {
+export function ProblemNote({ problem, retry, children }: ProblemProps) {
   const t = texts.value.common;
   return (
     <div class="note bad" role="alert">
       <p>
         <strong>{t.problems[problem.code] ?? t.problems.other}</strong>
       </p>
-      <details open={language.value === 'en'}>
-        <summary>{t.detail}</summary>
-        {problem.errors.length > 0 ? (
-          <ul>
-            {problem.errors.map(({ path, message }) => (
-              <li key={path}>
-                <code>{path}</code> {message}
-              </li>
-            ))}
-          </ul>
-        ) : (
-          problem.detail !== '' && <p>{problem.detail}</p>
-        )}
-        <p class="muted">
-          <code>{problem.code}</code>
-          {problem.requestId && (
-            <>
-              {' · '}
-              {t.requestId} <code>{problem.requestId}</code>
-            </>
-          )}
-        </p>
-      </details>
+      {children}
+      {problem.code !== 'unreachable' && <Detail problem={problem} />}
       {retry && (
         <button type="button" onClick={retry}>
           {t.retry}
@@ -120,11 +106,40 @@ export function ProblemNote({ problem, retry }: { problem: Problem; retry?: (() 
   );
 }
 
+function Detail({ problem }: { problem: Problem }) {
+  const t = texts.value.common;
+  return (
+    <details open={language.value === 'en'}>
+      <summary>{t.detail}</summary>
+      {problem.errors.length > 0 ? (
+        <ul>
+          {problem.errors.map(({ path, message }) => (
+            <li key={path}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      ) : (
+        problem.detail !== '' && <p>{problem.detail}</p>
+      )}
+      <p class="muted">
+        <code>{problem.code}</code>
+        {problem.requestId && (
+          <>
+            {' · '}
+            {t.requestId} <code>{problem.requestId}</code>
+          </>
+        )}
+      </p>
+    </details>
+  );
+}
+
 /** The same in one sentence, for a toast. */
 export function saidOf(error: unknown): string {
   const { problems } = texts.value.common;
   const { code, detail } = problemOf(error);
-  return `${problems[code] ?? problems.other} ${detail}`.trim();
+  return `${problems[code] ?? problems.other} ${code === 'unreachable' ? '' : detail}`.trim();
 }
 
 export function Empty({ children }: { children: ComponentChildren }) {
