@@ -6,6 +6,7 @@ import { seriousFindings, useBrowser } from '../support/browser.ts';
 import { eventually, repeat } from '../support/client.ts';
 import { startTestSystem } from '../support/system.ts';
 import { add, claim, decide } from '../support/tickets.ts';
+import { seen } from './desk.ts';
 import { confirm, fill, keys, press, sees } from './page.ts';
 
 /** A host of images, which notes what it is asked for. */
@@ -181,6 +182,7 @@ test('S4.9 words of the queue are marked, guidelines stand beside the form, and 
   const page = await browser.open(`${api.url}/desk/guided`, { person: 'anna' });
   await heading(page, 'g1').waitFor();
   await sees(page, 'others: 1 open, 1 decided · latest: Hate speech');
+  expect(await page.getByText('also decides').count()).toBe(0);
   expect(await page.locator('.desk-body mark').allTextContents()).toEqual(['Knife', '武器']);
   await fill(page, { 'Find in the content': 'knives' });
   expect(await page.locator('.desk-body mark:not(.highlight)').allTextContents()).toEqual(['knives']);
@@ -193,6 +195,22 @@ test('S4.9 words of the queue are marked, guidelines stand beside the form, and 
   const links = await guidelines.getByRole('link').evaluateAll((all) => all.map((a) => a.getAttribute('href')));
   expect(links).toEqual(['https://policy.example/']);
   expect(await seriousFindings(page)).toEqual([]);
+});
+
+test('S0.4 where a decision decides the others of its subject, the desk says so beside the ticket and until it is sent', async () => {
+  await api.put('/v1/queues/synced', { sync: 'subject', maxHeld: 2 });
+  await add(api, 'synced', { id: 's0' });
+  for (const id of ['s1', 's2']) await add(api, 'synced', { id, subject: 'account-8' });
+  const page = await browser.open(`${api.url}/desk/synced`, { person: 'anna' });
+  const pending = page.getByRole('region', { name: 'Decided, not sent yet' });
+  await seen(page, 's0');
+  await keys(page, '1');
+  await sees(pending, 's0');
+  expect(await pending.getByText('of its subject').count()).toBe(0);
+  await seen(page, 's1');
+  await sees(page, 'your decision also decides its other open tickets in this queue');
+  await keys(page, '1');
+  await sees(pending, 'and the other open tickets of its subject');
 });
 
 test('S4.9 saved answers fill in the form by keys and decide nothing; what is filled in is saved for the next time', async () => {

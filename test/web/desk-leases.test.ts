@@ -75,6 +75,7 @@ test('S0.7 a decision that finds the session ended is sent when there is another
   await keys(page, '1');
   await press(page, 'Send now, next ticket');
   await sees(page, 'You are not signed in');
+  await sees(page.getByRole('alert'), 'Your decision is kept in this tab, and is sent once you are signed in again.');
   await page.unroute('**/decide');
   expect((await ticket(api, 'session-0')).state).toBe('held');
   await page.evaluate(() => dispatchEvent(new Event('focus')));

@@ -24,7 +24,7 @@ import { Macros, useMacros } from './macros.tsx';
 import { DeskNotes } from './notes.tsx';
 import { NothingYet } from './nothing.tsx';
 import type { DecisionForm } from './schema.ts';
-import { type Held, secondsEach } from './shelf.ts';
+import { type Held, isSending, secondsEach } from './shelf.ts';
 import { skills } from './skills.ts';
 import { LateNotes, LostNote, PendingNote } from './states.tsx';
 import { draftFrom, Suggested } from './suggested.tsx';
@@ -117,14 +117,14 @@ function Work({ settings, who, show }: WorkProps & { show: (ticket: Schemas['Han
     <Page title={t.title(who.queue)} mark={arrived ? '●' : ''} actions={actions}>
       <div class="desk-status">
         <Session desk={desk} />
-        {pending && <PendingNote pending={pending} desk={desk} form={form} isAll={!current && !lost} />}
+        {pending && <PendingNote {...{ pending, desk, form, settings }} isAll={!current && !lost} />}
       </div>
       <div class="desk-work">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it with the arrow keys */}
         <section class="desk-left" tabIndex={0} aria-label={t.reading}>
           {settings.paused && <p class="note warn">{t.paused}</p>}
           <LateNotes late={shelf.late} form={form} dismiss={() => desk.dismissLate()} />
-          {desk.problem.value && <ProblemNote problem={desk.problem.value} retry={() => void desk.fill()} />}
+          <DeskProblem desk={desk} />
           {lost && <LostView desk={desk} />}
           {current && <TicketView key={id} {...current} settings={settings} revealed={isRevealed} />}
           {!current && !lost && <Between desk={desk} who={who} />}
@@ -144,6 +144,18 @@ function Work({ settings, who, show }: WorkProps & { show: (ticket: Schemas['Han
         )}
       </div>
     </Page>
+  );
+}
+
+/** Why nothing comes, and that nothing which was decided is lost by it. */
+function DeskProblem({ desk }: { desk: Desk }) {
+  const problem = desk.problem.value;
+  const isKept = problem?.code === 'unauthenticated' && isSending(desk.shelf.value);
+  if (!problem) return null;
+  return (
+    <ProblemNote problem={problem} retry={() => void desk.fill()}>
+      {isKept && <p>{texts.value.desk.pending.kept}</p>}
+    </ProblemNote>
   );
 }
 

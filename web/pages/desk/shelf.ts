@@ -30,6 +30,10 @@ export interface Pending {
   sendAt: number;
 }
 
+/** Whether a decision on a ticket also decides others of its subject; how many is for the server to find. */
+export const decidesOthers = ({ subject, of }: Ticket, { sync }: Schemas['Queue']): boolean =>
+  sync === 'subject' && subject !== null && !of;
+
 /** Why a ticket is not the reviewer's any more: `expired`, `revoked`, `invalidated`, … */
 export interface Cause {
   reason: string;

@@ -1,16 +1,17 @@
+import type { Schemas } from '../../api/client.ts';
 import { type Draft, filled } from '../../components/form/draft.ts';
 import { Facts, Section } from '../../components/page.tsx';
 import { useNow } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Desk } from './desk.ts';
 import { type DecisionForm, wordsOf } from './schema.ts';
-import type { Lost, Pending } from './shelf.ts';
+import { decidesOthers, type Lost, type Pending } from './shelf.ts';
 
 const TICK_MS = 250;
 const localNow = () => performance.now();
 
 /** A decision that can still be undone, in one slim line. `isAll`: the next ticket comes only when it is sent. */
-export function PendingNote({ pending, desk, form, isAll }: PendingProps) {
+export function PendingNote({ pending, desk, form, settings, isAll }: PendingProps) {
   const t = texts.value.desk.pending;
   const leftMs = pending.sendAt - useNow(TICK_MS, localNow);
   return (
@@ -18,6 +19,7 @@ export function PendingNote({ pending, desk, form, isAll }: PendingProps) {
       <p>
         <span class="visually-hidden">{t.title}</span>
         <strong>{wordsOf(form, pending.decision)}</strong> <bdi class="muted">{pending.held.ticket.id}</bdi>
+        {decidesOthers(pending.held.ticket, settings) && ` ${t.andOthers}`}
       </p>
       <span role="timer" class="muted">
         {t.sending(Math.max(0, Math.ceil(leftMs / 1000)))}
@@ -36,6 +38,7 @@ interface PendingProps {
   pending: Pending;
   desk: Desk;
   form: DecisionForm;
+  settings: Schemas['Queue'];
   isAll: boolean;
 }
 

@@ -12,6 +12,7 @@ import { LeaseTime, ShortMoment } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
 import { decisionForm } from './decision.tsx';
 import { wordsOf } from './schema.ts';
+import { decidesOthers } from './shelf.ts';
 
 interface Props {
   ticket: Schemas['HandedTicket'];
@@ -51,9 +52,7 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
           {t.changed}
         </p>
       )}
-      {ticket.subject && expiresMs !== undefined && (
-        <Subject ticket={ticket} form={settings.form} reviewer={reviewer} />
-      )}
+      {ticket.subject && expiresMs !== undefined && <Subject ticket={ticket} settings={settings} reviewer={reviewer} />}
       <div class="desk-tools row">
         <Find word={word} setWord={setWord} />
         <ViewingChoice />
@@ -177,19 +176,18 @@ function reasonsFor({ ticket, settings: { ageing, reclaimedFirst, escalations } 
   return found.filter((line) => typeof line === 'string');
 }
 
-interface SubjectProps {
-  ticket: Schemas['HandedTicket'];
-  form: Schemas['Queue']['form'];
+interface SubjectProps extends WhyProps {
   reviewer: string;
 }
 
 /** What else there is of the ticket's subject, in a line. */
-function Subject({ ticket: { id, subject }, form, reviewer }: SubjectProps) {
+function Subject({ ticket, settings, reviewer }: SubjectProps) {
   const t = texts.value.desk.subject;
+  const { id, subject } = ticket;
   const context = useGet('/v1/tickets/{id}/context', { path: { id }, query: { reviewer } });
   if (!context.data) return null;
   const { open, decided, last } = context.data;
-  const words = last.map(({ decision }) => wordsOf(decisionForm(form), decision));
+  const words = last.map(({ decision }) => wordsOf(decisionForm(settings.form), decision));
   return (
     <p class="desk-subject">
       <span class="muted">{t.title}</span> <bdi>{subject}</bdi>
@@ -198,6 +196,7 @@ function Subject({ ticket: { id, subject }, form, reviewer }: SubjectProps) {
         {t.others(number(open), number(decided))}
         {words.length > 0 && ` · ${t.last(words.join(', '))}`}
       </span>
+      {open > 0 && decidesOthers(ticket, settings) && <strong> · {t.decidesOthers}</strong>}
     </p>
   );
 }
