@@ -196,6 +196,7 @@ test('a ticket is skipped with a reason, and another moved to the queue that it 
   await keys(page, 't');
   await submit(page, { Queue: 'elsewere', Reason: 'not ours' });
   await sees(page, 'there is no queue elsewere');
+  expect(await page.getByRole('dialog').getByLabel('Queue').getAttribute('aria-invalid')).toBe('true');
   expect(await ticket(api, 'leave-1')).toMatchObject({ queue: 'leave', state: 'held' });
   await submit(page, { Queue: 'elsewhere' });
   await ticketHeading(page, 'leave-2').waitFor();
@@ -217,6 +218,15 @@ test('S0.5 an empty desk says why, explains a certain ticket, and shows one that
   await page.getByLabel('Ticket').blur();
   await add(api, 'empty', { id: 'empty-2' });
   await ticketHeading(page, 'empty-2').waitFor();
+});
+
+test('S0.5 at a full quota more than can be counted are not said to be so many, and nothing is said to be shown at once', async () => {
+  await configure(api, 'full', {});
+  await addMany(api, 'full', numbered(1_001, 'full-'));
+  await api.put('/v1/reviewers/quinn', { perDay: 0 });
+  const page = await open('full', 'quinn');
+  await sees(page, 'You have had as many as you may today; 1,000 or more wait.');
+  expect(await page.getByText('The desk waits').count()).toBe(0);
 });
 
 test('B.2 a second look says so beside its heading, with its cause; other tickets do not', async () => {

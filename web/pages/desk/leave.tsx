@@ -1,3 +1,4 @@
+import { CallError, problemOf } from '../../api/problem.ts';
 import { useGet } from '../../api/resource.ts';
 import { ActionDialog } from '../../components/action.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
@@ -15,6 +16,13 @@ interface Props {
 const MOST = 500;
 const text = { kind: 'text', empty: 'omit' } as const;
 
+/** The ticket is there, so it is the queue that is not. */
+function atQueue(error: unknown): never {
+  const problem = problemOf(error);
+  const errors = problem.code === 'not_found' ? [{ path: 'queue', message: problem.detail }] : problem.errors;
+  throw new CallError({ ...problem, errors });
+}
+
 /** Skips or transfers the ticket, with a reason. */
 export function LeaveDialog({ desk, leaving, close }: Props) {
   const { items, ...all } = texts.value;
@@ -28,7 +36,7 @@ export function LeaveDialog({ desk, leaving, close }: Props) {
   const fields = isTransfer ? [to, why] : [why];
   const leave = async ({ queue, reason }: Readonly<Record<string, unknown>>) => {
     const why = String(reason ?? '').trim();
-    await (isTransfer ? desk.transfer(String(queue).trim(), why) : desk.skip(why));
+    await (isTransfer ? desk.transfer(String(queue).trim(), why).catch(atQueue) : desk.skip(why));
   };
   const [title, submit] = isTransfer ? [t.transferTitle, t.transfer] : [t.skipTitle, t.skip];
   return <ActionDialog {...{ title, fields, submit }} run={leave} onClose={close} />;

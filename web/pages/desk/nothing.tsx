@@ -7,6 +7,9 @@ import { ProblemNote, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { MOST_AHEAD, reasonIn } from '../item/offers.ts';
 
+/** The API counts no further. */
+const MOST_COUNTED = 1_000;
+
 interface Props {
   queue: string;
   reviewer: string;
@@ -21,17 +24,22 @@ export function NothingYet({ reasons, who }: { reasons: Schemas['Reasons']; who:
   return (
     <Section title={t.title}>
       <div class="desk-nothing stack inset">
-        <p role="status">{t.waiting}</p>
+        {/* with a full quota none that comes is shown */}
+        {reasons.quota === 0 && <p role="status">{t.waiting}</p>}
         <ul>
           {found.length === 0 && <li>{t.queueEmpty}</li>}
           {found.map((name) => (
-            <li key={name}>{t.reasons[name](number(reasons[name]))}</li>
+            <li key={name}>{t.reasons[name](counted(reasons[name]))}</li>
           ))}
         </ul>
         <Explain who={who} />
       </div>
     </Section>
   );
+}
+
+function counted(n: number): string {
+  return n < MOST_COUNTED ? number(n) : texts.value.desk.empty.orMore(number(n));
 }
 
 /** Whether a certain ticket is offered to this reviewer. */
