@@ -1,5 +1,6 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
+import './body.css';
 import { number, percent } from '../format.ts';
 import { InertLink } from './outward.tsx';
 import { Shown } from './shown.ts';
@@ -53,7 +54,6 @@ const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
 
 /** The same inside a line. */
 export function Segments({ text }: { text: string }) {
-  const t = texts.value.body;
   const { word, cut } = useContext(Shown);
   return (
     <>
@@ -69,13 +69,19 @@ export function Segments({ text }: { text: string }) {
             ),
           );
         if (segment.kind === 'link') return <InertLink key={n} {...segment} />;
-        const times = segment.times > 1 ? ` × ${number(segment.times)}` : '';
-        return (
-          <span key={n} class="body-mark" title={t.mark}>
-            {segment.code + times}
-          </span>
-        );
+        return <Mark key={n} {...segment} />;
       })}
     </>
   );
 }
+
+const Mark = ({ code, times }: { code: string; times: number }) => (
+  <span class="body-mark" title={texts.value.body.mark}>
+    {times > 1 ? `${code} × ${number(times)}` : code}
+  </span>
+);
+
+/** A text in which nothing acts and nothing stays unseen, where addresses are no buttons either. */
+export const Marked = ({ text }: { text: string }) => (
+  <>{segmentsOf(text).map((one, n) => (one.kind === 'marks' ? <Mark key={n} {...one} /> : one.text))}</>
+);

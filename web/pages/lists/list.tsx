@@ -1,5 +1,7 @@
+import { type ComponentChildren, Fragment } from 'preact';
 import { useResource } from '../../api/resource.ts';
 import { Badge, State } from '../../components/badge.tsx';
+import { Marked } from '../../components/body/text.tsx';
 import { number } from '../../components/format.ts';
 import { Loaded } from '../../components/page.tsx';
 import { SelectAll, type Selection, selecting } from '../../components/selection.tsx';
@@ -83,7 +85,14 @@ function columnsOf(
       cell: ({ id }) => <a href={itemPath(kind, id)}>{id}</a>,
     },
     selected !== undefined && selecting(selected, idOf, ({ id, state }) => (isOpen(state) ? id : undefined)),
-    { title: texts.value.items.body, cell: ({ body }) => <bdi class="list-content">{preview(body)}</bdi> },
+    {
+      title: texts.value.items.body,
+      cell: ({ body }) => (
+        <bdi class="list-content">
+          <Preview of={body} />
+        </bdi>
+      ),
+    },
     { title: f.state, cell: ({ state }) => <State state={state} /> },
     has(({ decidedAt }) => decidedAt) && {
       title: texts.value.items.decision,
@@ -135,14 +144,15 @@ function Decision({ ticket: { id, decidedAt, decision, standing, automation } }:
 
 /** Characters of a preview. */
 const MOST = 120;
-/** They could make a line read as another one. */
-const HIDDEN = /[\p{Cc}\p{Cf}\s]+/gu;
+const DOT = ' · ';
+/** They would not stay in one line. */
+const BREAKS = /[\p{Cc}\s]+/gu;
 
 /** Of several words, or in a script that puts no spaces between them. */
 const SENTENCE = /\s|[^ -\u024f]/u;
 
 /** The first texts of a body, in one line: sentences before names and figures. */
-function preview(body: unknown): string {
+function Preview({ of: body }: { of: unknown }) {
   const texts: string[] = [];
   let length = 0;
   const take = (value: unknown): void => {
@@ -151,21 +161,50 @@ function preview(body: unknown): string {
       for (const one of Object.values(value)) take(one);
       return;
     }
-    const text = String(value).slice(0, MOST).replaceAll(HIDDEN, ' ').trim();
+    const text = String(value).slice(0, MOST).replaceAll(BREAKS, ' ').trim();
     texts.push(text);
     length += text.length;
   };
   take(body);
   const sentences = texts.filter((text) => SENTENCE.test(text));
   const parts = sentences.length > 0 ? sentences : texts;
+  let left = MOST;
+  const shown = parts.map((part) => {
+    const some = part.slice(0, Math.max(0, left));
+    left -= part.length + DOT.length;
+    return some;
+  });
+  const isCut = left + DOT.length < 0;
+  const [first = '', ...rest] = shown.filter((part) => part !== '');
+  if (rest.length === 0)
+    return (
+      <>
+        <Marked text={first} />
+        {isCut && '…'}
+      </>
+    );
   // each with a direction of its own, in one from left to right
-  const line = parts.length > 1 ? `\u200e${parts.map((part) => `\u2068${part}\u2069`).join(' · ')}` : parts.join();
-  return line.length > MOST ? `${line.slice(0, MOST)}…` : line;
+  return (
+    <span dir="ltr">
+      <bdi>
+        <Marked text={first} />
+      </bdi>
+      {rest.map((part, n) => (
+        <Fragment key={n}>
+          {DOT}
+          <bdi>
+            <Marked text={part} />
+          </bdi>
+        </Fragment>
+      ))}
+      {isCut && '…'}
+    </span>
+  );
 }
 
 /** What a decision says in a word, as the API's filter `verdict` has it; all of one that has no verdict. */
-function verdictIn(decision: unknown): string {
+function verdictIn(decision: unknown): ComponentChildren {
   const verdict =
     typeof decision === 'object' && decision !== null && 'verdict' in decision ? decision.verdict : decision;
-  return typeof verdict === 'string' ? verdict : preview(verdict);
+  return typeof verdict === 'string' ? verdict : <Preview of={verdict} />;
 }
