@@ -81,6 +81,11 @@ test.each([
     await page.getByRole('heading', { name: t.desk.ticket(`${queue}-1`), exact: true }).waitFor();
     const [toast, work] = await Promise.all([pending.boundingBox(), page.locator('.desk-work').boundingBox()]);
     expect(toast!.y + toast!.height).toBeLessThanOrEqual(work!.y + 1);
+    if (width === 390) {
+      expect(work!.y - toast!.y - toast!.height).toBeGreaterThan(3);
+      const isWhole = (p: Element) => p.scrollWidth <= p.clientWidth;
+      expect(await pending.locator('p').evaluate(isWhole)).toBe(true);
+    }
     expect(await inSight(page, '.verdict, .desk-pending')).toEqual([true, true, true, true]);
     const content = await page.locator('.desk-left').boundingBox();
     if (width === 1920) expect(content!.width).toBeGreaterThan(1_000);
