@@ -95,7 +95,7 @@ function columnsOf(
     { title: fields.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
     state === 'pending' && { title: c.next, cell: (row) => <NextAttempt at={row.nextAttemptAt} /> },
     state !== 'pending' && { title: c.updated, cell: (row) => moment(row.updatedAt) },
-    { title: c.url, cell: ({ url }) => <code>{url}</code> },
+    { title: c.url, cell: ({ url }) => <code class="delivery-url">{url}</code> },
     selected && { title: c.action, cell: (row) => <Redeliver {...row} refresh={refresh} /> },
   ];
 }
