@@ -23,7 +23,7 @@ interface Props<Row> {
   /** Left out: by the id of a row, else by its name. */
   rowKey?: (row: Row) => string;
   /** Instead of a table without rows. */
-  empty?: string;
+  empty?: ComponentChildren;
   /** Shows more rows; undefined: there are no more. */
   more?: (() => void) | undefined;
 }

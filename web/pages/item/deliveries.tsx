@@ -1,7 +1,7 @@
 import { useAgain } from '../../api/again.ts';
 import { api, data, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
-import { useList } from '../../api/resource.ts';
+import { useGet, useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { State } from '../../components/badge.tsx';
@@ -31,7 +31,23 @@ export function Deliveries({ kind, id }: { kind: Exclude<PartKind, 'job'>; id: s
   const isUnderWay = list.data?.some(({ state }) => state === 'pending') ?? false;
   useAgain(list.refresh, isUnderWay ? ATTEMPTS_MS : null);
   const columns = columnsOf(IN_FEED[kind] as DeliveredKind, id, list.refresh);
-  return <Listing title={t.title} list={list} columns={columns} rowKey={({ n }) => String(n)} empty={t.noneHere} />;
+  return (
+    <Listing
+      title={t.title}
+      list={list}
+      columns={columns}
+      rowKey={({ n }) => String(n)}
+      empty={kind === 'ticket' ? <NoneSent id={id} /> : t.noneHere}
+    />
+  );
+}
+
+/** Of a ticket that is final only one of the two causes is left. */
+function NoneSent({ id }: { id: string }) {
+  const t = texts.value.deliveries;
+  const ticket = useGet('/v1/tickets/{id}', { path: { id } }, { on: isAbout('ticket', id) });
+  const isOpen = ['waiting', 'held', 'delayed'].includes(ticket.data?.state ?? '');
+  return <>{!ticket.data ? t.noneHere : isOpen ? t.notFinal : t.noCallback}</>;
 }
 
 function columnsOf(kind: DeliveredKind, itemId: string, refresh: () => void): (Column<Delivery> | false)[] {

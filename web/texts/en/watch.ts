@@ -169,6 +169,8 @@ export const numbers = {
 /** Deliveries: of one item, and over all. */
 export const deliveries = {
   title: 'Callback deliveries',
+  notFinal: 'Nothing has been sent: it is not final yet.',
+  noCallback: 'Nothing has been sent: it is final, and has no callback.',
   noneHere: 'Nothing has been sent: it is not final yet, or has no callback.',
   lead: 'What could not be delivered yet, or never was, over all items.',
   none: 'Nothing.',

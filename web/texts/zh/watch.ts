@@ -160,6 +160,8 @@ export const numbers: Texts['numbers'] = {
 
 export const deliveries: Texts['deliveries'] = {
   title: '回调投递',
+  notFinal: '尚未发送：还没有最终结果。',
+  noCallback: '未发送：已有最终结果，但没有回调地址。',
   noneHere: '尚未发送：还没有最终结果，或没有回调地址。',
   lead: '所有项目中尚未送达或最终失败的投递。',
   none: '无。',
