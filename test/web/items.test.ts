@@ -265,6 +265,16 @@ test('a hostile body does nothing: markup, a huge text, a deep tree, letters fro
   await page.getByRole('button', { name: 'Show more (127,000 characters left)' }).waitFor();
 });
 
+test('S0.10 a ticket of which nothing was sent says why: it is open yet, or has no callback', async () => {
+  await add(api, 'unsent', { id: 'unsent-1' });
+  const { id, lease } = await claimOne(api, 'unsent', 'anna');
+  await api.post(`/v1/tickets/${id}/release`, { token: lease.token, reason: 'claimed ahead, not seen' });
+  const page = await browser.open(at('ticket', id), { language: 'zh' });
+  await sees(page, '尚未发送：还没有最终结果。', '提前领取，未曾查看');
+  await decide(api, await claimOne(api, 'unsent', 'anna'));
+  await sees(page, '未发送：已有最终结果，但没有回调地址。');
+});
+
 test('S4.9 in Chinese, and of something that does not exist', async () => {
   const page = await browser.open(at('ticket', 'nowhere'), { language: 'zh' });
   await sees(page.getByRole('alert'), '对象不存在或已被删除。');

@@ -219,3 +219,12 @@ test('B.5 added gold joins what the queue has, and replaces only what has the sa
   const kept = present.map((one) => (one.id === 'old7' ? gold('old7', 'changed') : one));
   expect([...items, ...rest]).toMatchObject([...kept, gold('new', 'new')]);
 });
+
+test('S4.9 in Chinese what the API says of a value is said in Chinese at its field', async () => {
+  await api.put('/v1/queues/zh', {});
+  const page = await browser.open(`${api.url}/settings/queues/zh`, { language: 'zh' });
+  await page.locator('[data-path=leaseSeconds]').fill('0');
+  await page.locator('[data-path=categoryFrom]').fill('kind');
+  await press(page, '保存设置');
+  await sees(page.locator('.field .error'), '不能小于 0.001', '必须是 JSON 指针');
+});

@@ -61,7 +61,7 @@ function Group({ field, ...rest }: GroupProps) {
     <fieldset class="form-group">
       <legend>{label}</legend>
       {does && <p class="hint">{does}</p>}
-      {error && <p class="error">{error.message}</p>}
+      {error && <p class="error">{texts.value.form.faultIn(error.message)}</p>}
       {field.kind === 'built' ? (
         <Built field={field} {...rest} />
       ) : field.kind === 'rows' ? (

@@ -24,7 +24,7 @@ const FEW = 6;
 /** One input with its label, what it does, its unit and its default, and what is wrong with it. */
 export function LeafInput({ field, value, onChange, errors, path }: Props) {
   const wrong = errors.filter((e) => e.path === path || e.path.startsWith(`${path}.`));
-  const error = wrong.map(({ message }) => message).join('; ') || undefined;
+  const error = wrong.map(({ message }) => texts.value.form.faultIn(message)).join('; ') || undefined;
   const whole = useContext(Whole);
   const [label] = field.said;
   const text = typeof value === 'string' ? value : '';

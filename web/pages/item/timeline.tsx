@@ -51,7 +51,7 @@ function Entry({ event: { type, actor, at, data } }: { event: Event }) {
 
 /** An event's figures in a line; what is deeper as a tree. */
 function Data({ data }: { data: unknown }) {
-  const { fields, data: others } = texts.value.items;
+  const { fields, data: others, reasons } = texts.value.items;
   const words: Record<string, string> = { ...fields, ...others };
   if (data === null) return null;
   if (typeof data !== 'object' || Array.isArray(data)) return <Body value={data} />;
@@ -64,7 +64,8 @@ function Data({ data }: { data: unknown }) {
         <p class="timeline-data row">
           {flat.map(([name, value]) => (
             <span key={name}>
-              <span class="muted">{words[name] ?? name}</span> <bdi>{String(value)}</bdi>
+              <span class="muted">{words[name] ?? name}</span>{' '}
+              <bdi>{(name === 'reason' && reasons[String(value)]) || String(value)}</bdi>
             </span>
           ))}
         </p>

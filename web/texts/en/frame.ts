@@ -135,6 +135,8 @@ export const form = {
   asJson: (label: string) => `${label} (JSON)`,
   toJson: 'Write as JSON',
   toInputs: 'Build with fields',
+  /** What the API says of a value, in the reader's language as far as that is known. */
+  faultIn: (message: string) => message,
   onlyJson: 'The fields cannot say this: it stays JSON.',
   kept: (names: string) => `JSON only, stays as it is: ${names}`,
   show: 'Show',

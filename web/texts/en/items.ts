@@ -90,6 +90,8 @@ export const items = {
     rescheduled: 'Rescheduled',
   } as Record<string, string>,
   /** What events say beside fields. */
+  /** Reasons that the console itself gives. */
+  reasons: { 'claimed ahead, not seen': 'claimed ahead, not seen' } as Record<string, string>,
   data: {
     attempt: 'Lease no.',
     changed: 'Changed',

@@ -119,6 +119,20 @@ export const common: Texts['common'] = {
   },
 };
 
+const MEANT: [RegExp, string][] = [
+  [/^Too small: expected number to be >=(\S+)$/, '不能小于 $1'],
+  [/^Too small: expected number to be >(\S+)$/, '必须大于 $1'],
+  [/^Too big: expected number to be <=(\S+)$/, '不能大于 $1'],
+  [/^Too big: expected number to be <(\S+)$/, '必须小于 $1'],
+  [/^Too small: expected string to have >=(\d+) characters$/, '至少 $1 个字符'],
+  [/^Too big: expected string to have <=(\d+) characters$/, '最多 $1 个字符'],
+  [/^Too small: expected array to have >=(\d+) items$/, '至少 $1 项'],
+  [/^Too big: expected array to have <=(\d+) items$/, '最多 $1 项'],
+  [/^must be a JSON pointer$/, '必须是 JSON 指针'],
+  [/^is not a URL$/, '不是有效的网址'],
+  [/^there is no queue (.+)$/, '没有队列 $1'],
+];
+
 export const form: Texts['form'] = {
   seconds: '秒',
   onePerLine: '每行一个。',
@@ -130,6 +144,7 @@ export const form: Texts['form'] = {
   asJson: (label) => `${label}（JSON）`,
   toJson: '用 JSON 编写',
   toInputs: '用字段编写',
+  faultIn: (message) => MEANT.reduce((said, [pattern, meant]) => said.replace(pattern, meant), message),
   onlyJson: '字段无法表达此内容，只能用 JSON。',
   kept: (names) => `仅 JSON 可见、保持不变：${names}`,
   show: '显示',

@@ -88,6 +88,8 @@ export const items: Texts['items'] = {
     returned: '已退回',
     rescheduled: '已改期',
   },
+  /** Reasons that the console itself gives. */
+  reasons: { 'claimed ahead, not seen': '提前领取，未曾查看' },
   data: {
     attempt: '第几次租约',
     changed: '变更',
