@@ -33,17 +33,22 @@ const SECOND =
   '(19[7-9]\\d|[2-8]\\d{3})-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2\\d))' +
   'T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d';
 /** ISO 8601 with a time zone, from 1970 to 8999. Only times that PostgreSQL reads: existing zones, up to so many digits of a fraction. */
-const timeWith = (digits: number) =>
-  z
+const timeWith = (digits: number) => {
+  const pattern = new RegExp(`^${SECOND}(\\.\\d{1,${digits}})?(Z|[+-](0\\d|1[0-5]):[0-5]\\d)$`);
+  const form = `must be ISO 8601 with seconds, ${digits} digits after the point at most, and a zone from -15:59 to +15:59`;
+  const range = 'must be a time from 1970 to 8999';
+  // with another year it is one: only the year is wrong
+  const error = ({ input }: { input?: unknown }) =>
+    pattern.test(String(input).replace(/^\d{4}/, '2000')) ? range : form;
+  return z
     .string()
-    .regex(
-      new RegExp(`^${SECOND}(\\.\\d{1,${digits}})?(Z|[+-](0\\d|1[0-5]):[0-5]\\d)$`),
-      `must be ISO 8601 with seconds, ${digits} digits after the point at most, and a zone from -15:59 to +15:59`,
-    )
-    .refine(
-      (t) => z.iso.datetime({ offset: true }).safeParse(t).success && Date.parse(t) >= 0,
-      'must be a time after 1970',
-    );
+    .regex(pattern, { error, abort: true })
+    .refine((t) => z.iso.datetime({ offset: true }).safeParse(t).success, {
+      error: 'must be a day that exists',
+      abort: true,
+    })
+    .refine((t) => Date.parse(t) >= 0, range);
+};
 export const Time = timeWith(9);
 /** To the microsecond, as the database keeps it. */
 export const PreciseTime = timeWith(6);
@@ -88,7 +93,8 @@ export const Requires = z
   .max(50)
   .refine((names) => names.join().length <= 2000, 'may have 2,000 characters together');
 
-const cursor = (pattern: RegExp) => z.string().regex(pattern, 'is not a cursor of this list');
+const NO_CURSOR = 'is not a cursor of this list';
+const cursor = (pattern: RegExp) => z.string().regex(pattern, { error: NO_CURSOR, abort: true });
 
 /** A page of a list that is ordered by a number. Cursors are opaque; the pattern lets programs check them. */
 export const Page = z.object({
@@ -101,7 +107,7 @@ export const Page = z.object({
 /** A page of a list that is ordered by a time, then by a number. */
 export const PageByTime = Page.extend({
   cursor: cursor(new RegExp(`^${SECOND}\\.\\d{3}Z_\\d{1,15}$`))
-    .refine((text) => Time.safeParse(text.slice(0, 24)).success, 'is not a cursor of this list')
+    .refine((text) => Time.safeParse(text.slice(0, 24)).success, NO_CURSOR)
     .transform((text) => ({ time: text.slice(0, 24), seq: Number(text.slice(25)) }))
     .optional(),
 });

@@ -38,7 +38,9 @@ export function jobView(item: Item) {
 export function bodyBytes(body: unknown): Buffer {
   if (typeof body === 'string') return Buffer.from(body);
   const base64 = base64Of(body);
-  return base64 === undefined ? Buffer.from(JSON.stringify(body)) : Buffer.from(base64, 'base64');
+  const bytes = Buffer.from(base64 ?? '', 'base64');
+  // Node decodes anything: what is not base64, or not as it is written here, would arrive as other bytes
+  return bytes.toString('base64') === base64 ? bytes : Buffer.from(JSON.stringify(body));
 }
 
 /** Bytes from the wire as a JSON body: a string where they are UTF-8 that JSON and the database can hold. */

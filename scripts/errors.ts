@@ -28,7 +28,7 @@ Every error of the API is \`application/problem+json\` ([RFC 9457](https://www.r
   add is known by its id or \`Idempotency-Key\`, a decision by its token, and a claim hands out again what you hold. Only a job
   whose pop was not answered may stay reserved until its TTR is over. Other errors stay the same however often you repeat the call.
 - **Jobs** are different: \`POST /v1/jobs\` answers 200 with \`{success: false, error, id, value}\`, and with the same \`code\` and
-  fields, where the command was understood and refused. 400, 401, 413, 429 and 503 have the same shape.
+  fields, where the command was understood and refused. 400, 401, 403, 413, 429 and 503 have the same shape.
 - **Batches** answer 200 with a result for each entry, in order: \`httpStatus\`, \`code\` and \`detail\` of its own.`;
 
 function section(code: ProblemCode): string {

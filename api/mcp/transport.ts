@@ -29,7 +29,7 @@ export function mcpTransport(api: Api, endpoints: AnyEndpoint[]) {
     const caller = await identify(api, c);
     const { value, bytes } = await readJson({ api, incoming: c.env.incoming, caller: caller.id }, SMALL_BODY);
     // these revisions have no batches, and a batch would count as one call
-    if (Array.isArray(value)) throw invalid('', 'the body must be one JSON-RPC message');
+    if (Array.isArray(value)) throw invalid('', 'must be one JSON-RPC message');
     const perform: Perform = async (operation, values) => {
       const e = find(operation);
       const inPath = (name: string) => Object.hasOwn((e.params as z.ZodObject).shape, name);

@@ -40,19 +40,36 @@ begin
   return no;
 end $$;
 
+-- The options of a call. What its arguments say is not said there too: one of the two would be ignored.
+create or replace function docket_outbox.options(given jsonb, name text, variadic parameters text[]) returns jsonb
+language plpgsql as $$
+declare parameter text;
+begin
+  foreach parameter in array parameters loop
+    if given ? parameter then
+      raise invalid_parameter_value using message = format(
+        'docket_outbox: options may not have %s, which is %s %s', parameter,
+        case parameter when 'key' then 'made by' else 'a parameter of' end, name);
+    end if;
+  end loop;
+  return coalesce(given, '{}');
+end $$;
+
 -- The three for callers. They need no right but usage of the schema. Options are named as in the body over HTTP.
 create or replace function docket_outbox.add_ticket(queue text, id text, body jsonb, options jsonb default '{}')
 returns bigint language sql security definer set search_path = pg_catalog, pg_temp as $$
-  select docket_outbox.add('ticket', queue, id, coalesce(options, '{}') || jsonb_build_object('id', id, 'body', body),
+  select docket_outbox.add('ticket', queue, id,
+    docket_outbox.options(options, 'add_ticket', 'queue', 'id', 'body') || jsonb_build_object('id', id, 'body', body),
     nextval('docket_outbox.number'))
 $$;
 
 create or replace function docket_outbox.add_job(topic text, id text, body jsonb, delay interval default '0',
   ttr interval default '60 s', options jsonb default '{}')
 returns bigint language sql security definer set search_path = pg_catalog, pg_temp as $$
-  select docket_outbox.add('job', topic, id, coalesce(options, '{}') || jsonb_build_object('topic', topic, 'id', id,
-      'body', body, 'delay', extract(epoch from delay), 'TTR', extract(epoch from ttr),
-      'key', concat(i.outbox, '/', n.no)), n.no)
+  select docket_outbox.add('job', topic, id,
+      docket_outbox.options(options, 'add_job', 'topic', 'id', 'body', 'delay', 'TTR', 'ttr', 'key')
+        || jsonb_build_object('topic', topic, 'id', id, 'body', body, 'delay', extract(epoch from delay),
+          'TTR', extract(epoch from ttr), 'key', concat(i.outbox, '/', n.no)), n.no)
     from docket_outbox.identity i, nextval('docket_outbox.number') as n (no)
 $$;
 
@@ -60,7 +77,8 @@ create or replace function docket_outbox.add_case(court text, id text, parties j
   options jsonb default '{}')
 returns bigint language sql security definer set search_path = pg_catalog, pg_temp as $$
   select docket_outbox.add('case', court, id,
-    coalesce(options, '{}') || jsonb_build_object('id', id, 'parties', parties, 'body', body),
+    docket_outbox.options(options, 'add_case', 'court', 'id', 'parties', 'body')
+      || jsonb_build_object('id', id, 'parties', parties, 'body', body),
     nextval('docket_outbox.number'))
 $$;
 

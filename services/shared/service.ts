@@ -70,7 +70,7 @@ export class Problem extends Error {
 }
 
 export const invalid = (path: string, message: string) =>
-  new Problem('invalid_request', `${path} ${message}`, { errors: [{ path, message }] });
+  new Problem('invalid_request', `${path || 'the body'} ${message}`, { errors: [{ path, message }] });
 
 /** @param what such as `ticket 17` */
 export const erased = (what: string) => new Problem('erased', `${what} has been erased`);

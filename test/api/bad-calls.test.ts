@@ -146,6 +146,22 @@ test('S0.9 no parameter of a query takes text that the database has none of', as
         expectProblem(await api.get(`${pathOf(e)}?${name}=${wrong}`), `${nameOf(e)} ${name}`);
 });
 
+test('what is wrong with a parameter is said once, and is true', async () => {
+  const [range, form] = ['must be a time from 1970 to 8999', expect.stringMatching(/^must be ISO 8601 with seconds/)];
+  const times = {
+    ...{ '1969-12-31T23:59:59Z': range, '9000-01-01T00:00:00Z': range, '1970-01-01T00:00:00+01:00': range },
+    ...{ '2023-02-29T00:00:00Z': 'must be a day that exists', '2024-13-01T00:00:00Z': form, '2024-01-01': form },
+    '2024-01-01T00:00:00+16:00': form,
+  };
+  const wrong = Object.entries(times).map(([time, message]) => ['/v1/tickets', 'createdAfter', time, message]);
+  for (const list of ['topics/t1/jobs', 'topics'])
+    wrong.push([`/v1/${list}`, 'cursor', 'abc', 'is not a cursor of this list']);
+  for (const [path, name, value, message] of wrong) {
+    const { body } = await api.get(`${path}?${name}=${encodeURIComponent(value)}`);
+    expect(body.errors, value).toEqual([{ path: name, message }]);
+  }
+});
+
 test('filters of the list of tickets', async () => {
   const ofQueues = ['', 'a%e2%80%8bb', 'a%00', x(201)].map((queue) => `queue=${queue}`);
   const ofStates = ['nonsense', 'ready', ''].map((state) => `state=${state}`);

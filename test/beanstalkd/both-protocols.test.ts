@@ -47,6 +47,13 @@ test('S3.8 bytes that are not text keep their form over HTTP', async () => {
   expect(await wire.ask('reserve')).toContain(' 3\r\n\0\x01\xff\r\n');
 });
 
+test('S3.8 what only looks like base64 goes as its JSON text', async () => {
+  const wire = await at('no-base64');
+  const bodies = ['not base64!', 'AAH_', 'AAE', 'AAH/ '].map(($base64) => ({ $base64 }));
+  for (const [n, body] of bodies.entries()) await job('add', { topic: 'no-base64', id: `n${n}`, body });
+  for (const body of bodies) expect(await wire.ask('reserve')).toContain(`\r\n${JSON.stringify(body)}\r\n`);
+});
+
 test('S3.8 a job that is too long for TCP is not offered there', async () => {
   const wire = await at('long');
   await job('add', { topic: 'long', id: 'long1', delay: 0, TTR: 60, body: 'x'.repeat(65_536) });

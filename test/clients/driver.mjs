@@ -57,7 +57,7 @@ function begun(key) {
 const handlerOf = (loop, person) => async (item, context) => {
   const { taskId, id = taskId, logId, redo, attempt = item.attempts } = item;
   const plan = item.body ?? item.value ?? item.params ?? {};
-  const { seconds = 0, failures = 0, fail, delay } = plan;
+  const { seconds = 0, failures = 0, fail, delay, text = 'as asked' } = plan;
   say({ began: id, attempt, at: Date.now() / 1000, invited: context?.invited, logId, redo });
   const answer =
     loop === 'JurorLoop' ? { option: plan.option ?? 'buyer', comment: plan.comment } : { of: id, empty: {} };
@@ -70,7 +70,7 @@ const handlerOf = (loop, person) => async (item, context) => {
   if (isFailing || !fail) await sleep(seconds * 1000);
   if (isFailing && fail === 'skip') throw new docket.Skip('as asked');
   if (isFailing && fail === 'decline') throw new docket.Decline('as asked');
-  if (isFailing && fail === 'bury') throw new docket.Bury('as asked');
+  if (isFailing && fail === 'bury') throw new docket.Bury(text);
   if (isFailing && fail === 'release') throw new docket.Release(delay);
   if (isFailing && fail === 'error') throw new Error('as asked');
   if (isFailing && fail === 'unsayable') return 1n;

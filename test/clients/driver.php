@@ -106,7 +106,7 @@ function handlerOf(string $loop, string $person): Closure
                 'large' => str_repeat('x', 300_000),
                 'skip' => throw new Docket\Skip('as asked'),
                 'decline' => throw new Docket\Decline('as asked'),
-                'bury' => throw new Docket\Bury('as asked'),
+                'bury' => throw new Docket\Bury($plan['text'] ?? 'as asked'),
                 'release' => throw new Docket\Release($plan['delay']),
                 'error' => throw new RuntimeException('as asked'),
             };

@@ -107,7 +107,7 @@ def handler_of(loop, person):
         if is_failing or not fail:
             time.sleep(plan.get("seconds", 0))
         if is_failing and fail in ("skip", "decline", "bury"):
-            raise {"skip": docket.Skip, "decline": docket.Decline, "bury": docket.Bury}[fail]("as asked")
+            raise {"skip": docket.Skip, "decline": docket.Decline, "bury": docket.Bury}[fail](plan.get("text", "as asked"))
         if is_failing and fail == "release":
             raise docket.Release(plan["delay"])
         if is_failing and fail == "error":

@@ -187,7 +187,9 @@ describe('errors are texts that say what to do', () => {
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
     expectProblem(await send('{"jsonrpc":'), 'cut off', 400);
     expectProblem(await send(JSON.stringify(ping), 'text/plain'), 'text', 415);
-    expectProblem(await send(JSON.stringify([ping, ping])), 'a batch', 422);
+    const batch = await send(JSON.stringify([ping, ping]));
+    expectProblem(batch, 'a batch', 422);
+    expect(batch.body.detail).toBe('the body must be one JSON-RPC message');
     expectProblem(await send(`"${'x'.repeat(300_000)}"`), 'too large', 413);
     for (const body of ['', 'null', '5', '{}', '{"jsonrpc":"1.0","id":1,"method":"ping"}'])
       expect([400, 406], body).toContain((await send(body)).status);

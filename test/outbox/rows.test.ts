@@ -67,6 +67,24 @@ describe('what a row becomes', () => {
     expect(await outbox.cell('select count(*)::int from docket_outbox.message')).toBe(0);
   });
 
+  test('an option that is a parameter as well fails, and so does the key of a job', async () => {
+    const parameters = {
+      ticket: ['queue', 'id', 'body'],
+      job: ['topic', 'id', 'body', 'delay', 'TTR', 'ttr', 'key'],
+      case: ['court', 'id', 'parties', 'body'],
+    };
+    for (const [kind, fields] of Object.entries(parameters))
+      for (const field of fields) {
+        const parties = kind === 'case' ? `'[]',` : '';
+        const add = `select docket_outbox.add_${kind}('q', 'x', ${parties} '1', options => $1)`;
+        const error = await client.query(add, [{ [field]: 5, priority: 1 }]).catch((reason) => reason);
+        const of = field === 'key' ? 'made by' : 'a parameter of';
+        const message = `docket_outbox: options may not have ${field}, which is ${of} add_${kind}`;
+        expect(error).toMatchObject({ code: '22023', message });
+      }
+    expect(await outbox.cell('select count(*)::int from docket_outbox.message')).toBe(0);
+  });
+
   test('a rollback adds nothing, and one to a savepoint only what was before it', async () => {
     await client.query('begin');
     await addTicket('gone-1');

@@ -150,17 +150,18 @@ final class Client
         $this->command('touch', ['id' => $job->id, 'token' => $job->token], $retrySeconds);
     }
 
-    /** Gives it back. */
-    public function release(Job $job, float $delay = 0, ?int $priority = null): void
+    /** Gives it back; the reason is shown as the job's `lastReason`. */
+    public function release(Job $job, float $delay = 0, ?int $priority = null, ?string $reason = null): void
     {
-        $more = $priority === null ? [] : ['priority' => $priority];
+        $more = array_filter(['priority' => $priority, 'reason' => $reason], static fn ($value) => $value !== null);
         $this->handBack('release', ['id' => $job->id, 'token' => $job->token, 'delay' => $delay, ...$more]);
     }
 
     /** Sets it aside until it is kicked. */
-    public function bury(Job $job): void
+    public function bury(Job $job, ?string $reason = null): void
     {
-        $this->handBack('bury', ['id' => $job->id, 'token' => $job->token]);
+        $more = $reason === null ? [] : ['reason' => $reason];
+        $this->handBack('bury', ['id' => $job->id, 'token' => $job->token, ...$more]);
     }
 
     /**

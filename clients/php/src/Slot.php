@@ -72,11 +72,19 @@ final class Slot
         };
         ($this->onError)($failure, $job);
         if ($failure instanceof Bury) {
-            $this->client->bury($job);
+            $this->client->bury($job, self::reasonOf($text));
         } else {
             $delay = $failure instanceof Release ? $failure->delay : ($this->backoff)($job->attempt);
-            $this->client->release($job, $delay);
+            $this->client->release($job, $delay, reason: self::reasonOf($text));
         }
+    }
+
+    /** What a reason may be: 2,000 characters, of which those beyond 16 bits count twice, without NUL, and not none. */
+    private static function reasonOf(string $text): ?string
+    {
+        $most = preg_match('/[\x{10000}-\x{10FFFF}]/u', $text) === 1 ? 1000 : 2000;
+        preg_match("/^.{0,$most}/su", str_replace("\0", '', $text), $start);
+        return ($start[0] ?? '') === '' ? null : $start[0];
     }
 
     /** Runs in a process of its own; what came of it, as JSON. */

@@ -167,8 +167,6 @@ final class Transport
         $this->discoverAt = self::now() + self::DISCOVER_SECONDS;
         try {
             $nodes = (new Fields($this->call('GET', '/v1/nodes', null, 0)))->objects('items');
-        } catch (AuthException $error) {
-            throw $error;
         } catch (DocketException) {
             return;
         }

@@ -141,18 +141,17 @@ export class Client {
     await this.#command({ command: 'touch', id, token }, options);
   }
 
-  /** Gives it back. */
+  /** Gives it back; `reason` is shown as the job's `lastReason`. */
   async release(
     { id, token }: Held,
-    { delay = 0, priority }: { delay?: number; priority?: number } = {},
+    { delay = 0, priority, reason }: { delay?: number; priority?: number; reason?: string } = {},
   ): Promise<void> {
-    const more = { delay, ...(priority !== undefined && { priority }) };
-    await this.#handBack(this.#command({ command: 'release', id, token, ...more }));
+    await this.#handBack(this.#command({ command: 'release', id, token, delay, priority, reason }));
   }
 
   /** Sets it aside until it is kicked. */
-  async bury({ id, token }: Held): Promise<void> {
-    await this.#handBack(this.#command({ command: 'bury', id, token }));
+  async bury({ id, token }: Held, { reason }: { reason?: string } = {}): Promise<void> {
+    await this.#handBack(this.#command({ command: 'bury', id, token, reason }));
   }
 
   /** Keeps what tasks' params must look like (S4.1). The same again is no error. */

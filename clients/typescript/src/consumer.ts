@@ -24,6 +24,17 @@ export interface ConsumerOptions {
 
 const print = (error: unknown, job?: Job) => console.error(`docket: ${job ? `job ${job.id}: ` : ''}${error}`);
 
+/** What a reason may be: 2,000 characters without NUL and halves of surrogate pairs, and not none. */
+function reasonOf(failure: unknown): string | undefined {
+  const text = String((failure as Partial<Error> | null | undefined)?.message || failure);
+  return (
+    text
+      .replaceAll('\0', '')
+      .slice(0, 2000)
+      .replace(/\p{Surrogate}/gu, '') || undefined
+  );
+}
+
 /** The smallest TTR there is: until a job's own is known, it could be this. */
 const SHORTEST_TTR = 1;
 /** Three tries fit into a TTR. */
@@ -97,9 +108,10 @@ export class Consumer {
     ended.abort();
     if (!failed) return this.#client.finish(job);
     onError(failure, job);
-    if (failure instanceof Bury) return this.#client.bury(job);
+    const reason = reasonOf(failure);
+    if (failure instanceof Bury) return this.#client.bury(job, { reason });
     const delay = failure instanceof Release ? failure.delaySeconds : backoff(job.attempt);
-    return this.#client.release(job, { delay });
+    return this.#client.release(job, { delay, reason });
   }
 
   /** Touches a job while its handler runs. A short handler costs no call: its job's TTR isn't even asked for. */

@@ -1,4 +1,4 @@
-import { AuthError, DocketError, httpError, UnavailableError } from './errors.ts';
+import { DocketError, httpError, UnavailableError } from './errors.ts';
 import { LONGEST_PAUSE_MS, pause, pauseMs } from './pauses.ts';
 
 export interface TransportOptions {
@@ -197,9 +197,8 @@ export class Transport {
       const { items } = await this.call('GET', '/v1/nodes', undefined, { retrySeconds: 0, signal });
       const urls = (items as { url: string | null }[]).map((node) => node.url);
       this.#learned = urls.filter((url): url is string => url !== null && !ANYWHERE.test(url));
-    } catch (error) {
+    } catch {
       // what can't be learned now is asked for again later; the given servers are always there
-      if (error instanceof AuthError) throw error;
     }
   }
 }

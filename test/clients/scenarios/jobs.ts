@@ -77,6 +77,13 @@ export const jobs = scenariosOf('job', {
     await endedWith(start('forbidden', { concurrency: 2, apiKey: key }), 'Auth');
   },
 
+  'S3.7 a key that is bound to queues may not ask for other servers, and its calls do not fail': async (scene) => {
+    const { db } = scene.running.runtime;
+    const { key } = await createKey(db, { name: 'bound', role: 'producer', subject: null, queues: ['bound'] });
+    const call = scene.connect({ apiKey: key, discover: true });
+    expect(await call('add', 'bound', 'bound-1', 1)).toBe(true);
+  },
+
   'S3.5 two consumers finish 300 jobs, each once': async ({ connect, start, done }) => {
     const ids = await produce(connect(), 300, { topic: 'many', body: {} });
     const consumers = [1, 2].map(() => start('many', { topics: ['many', 'none'], concurrency: 4 }));
@@ -125,6 +132,17 @@ export const jobs = scenariosOf('job', {
     expectBegun(loop, buried);
     expect((await history(buried)).at(-1)).toBe('buried');
     expect((await stats(api, 'fails')).timeouts).toBe(0);
+  },
+
+  'S3.5 what a handler that fails says is why its job was given back or buried, as much as fits': async (scene) => {
+    const said = { fail: 'bury', failures: 9 };
+    const bodies = [{ fail: 'error', failures: 9 }, said, { ...said, text: 'é'.repeat(2_500) }];
+    const ids = await scene.prepare('reasons', bodies);
+    const loop = scene.start('reasons', { backoffSeconds: 600 });
+    const reasons = () => Promise.all(ids.map(async (id) => (await scene.api.jobs.oneJob(id)).lastReason));
+    await eventually(async () => (await stats(scene.api, 'reasons')).buried === 2);
+    await ended(loop);
+    expect(await reasons()).toEqual([expect.stringMatching(/as asked$/), 'as asked', 'é'.repeat(2_000)]);
   },
 
   'S3.4 it goes on with the next server when one answers 503 or none': async ({ api, connect, work }) => {

@@ -168,14 +168,16 @@ class Client:
         command = {"command": "touch", "id": job.id, "token": job.token}
         self._command(command, timeout=timeout, retry_seconds=retry_seconds)
 
-    def release(self, job: Job, *, delay: float = 0, priority: Optional[int] = None) -> None:
-        """Gives it back."""
-        more = {} if priority is None else {"priority": priority}
+    def release(
+        self, job: Job, *, delay: float = 0, priority: Optional[int] = None, reason: Optional[str] = None
+    ) -> None:
+        """Gives it back; ``reason`` is shown as the job's ``lastReason``."""
+        more = sent(priority=priority, reason=reason)
         self._hand_back({"command": "release", "id": job.id, "token": job.token, "delay": delay, **more})
 
-    def bury(self, job: Job) -> None:
+    def bury(self, job: Job, *, reason: Optional[str] = None) -> None:
         """Sets it aside until it is kicked."""
-        self._hand_back({"command": "bury", "id": job.id, "token": job.token})
+        self._hand_back({"command": "bury", "id": job.id, "token": job.token, **sent(reason=reason)})
 
     def add_template(self, id: str, params: Mapping[str, Any], *, name: Optional[str] = None) -> None:
         """Keeps what tasks' params must look like, as ``{"address": {"type": "string"}}`` (S4.1). The same again is

@@ -17,6 +17,12 @@ def _report(error: BaseException, job: Optional[Job]) -> None:
     _log.warning("%s%s: %s", f"job {job.id}: " if job else "", type(error).__name__, error)
 
 
+def _reason_of(failure: Exception) -> str:
+    """What a reason may be: 2,000 units of UTF-16 without NUL and halves of surrogate pairs, and not none."""
+    text = str(failure).replace("\0", "") or type(failure).__name__
+    return text.encode("utf-16-le", "replace")[:4000].decode("utf-16-le", "ignore")
+
+
 class Consumer(Polling[Job]):
     def __init__(
         self,
@@ -65,10 +71,10 @@ class Consumer(Polling[Job]):
             return
         self._on_error(failure, job)
         if isinstance(failure, Bury):
-            self._client.bury(job)
+            self._client.bury(job, reason=_reason_of(failure))
         else:
             delay = failure.delay if isinstance(failure, Release) else self._backoff(job.attempt)
-            self._client.release(job, delay=delay)
+            self._client.release(job, delay=delay, reason=_reason_of(failure))
 
     def _kept(self, job: Job) -> Kept[Context]:
         """The job's TTR isn't even asked for before its handler has taken longer than the shortest."""

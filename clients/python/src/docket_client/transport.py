@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from .errors import AuthError, HttpError, UnavailableError, http_error
+from .errors import HttpError, UnavailableError, http_error
 
 Answer = Dict[str, Any]
 
@@ -215,9 +215,7 @@ class Transport:
             self._discover_at = time.monotonic() + _DISCOVER_SECONDS
         try:
             nodes = self.call("GET", "/v1/nodes", retry_seconds=0, line=line)["items"]
-        except (UnavailableError, HttpError) as error:
-            if isinstance(error, AuthError):
-                raise
+        except (UnavailableError, HttpError):
             return
         self._learned = [node["url"] for node in nodes if node["url"] and not _ANYWHERE.match(node["url"])]
 
