@@ -44,10 +44,12 @@ test('S0.2 S0.4 an operator reprioritizes, releases and invalidates; the API see
   await confirm(page, 'Reprioritize', 'Change the priority', { 'New priority': '9' });
   expect((await ticket(api, 'acts-1')).priority).toBe(9);
   await fact(page, 'Priority').getByText('9').waitFor();
-  await claimOne(api, 'acts', 'anna');
+  const held = await claimOne(api, 'acts', 'anna');
   await confirm(page, 'Release', 'Take it from its holder', { 'Reason (may be left out)': 'went home' });
   expect((await ticket(api, 'acts-1')).state).toBe('waiting');
   expect((await events(api, 'acts-1')).at(-1)).toMatchObject({ type: 'released', data: { reason: 'went home' } });
+  await decide(api, held);
+  await sees(page, 'A late or impossible attempt was refused');
   await confirm(page, 'Invalidate', 'Invalidate this ticket', { Reason: 'twice there' });
   const invalidation = { reason: 'twice there', by: 'anonymous' };
   expect(await ticket(api, 'acts-1')).toMatchObject({ state: 'invalidated', invalidation });
@@ -283,8 +285,12 @@ test('S4.9 in Chinese, and of something that does not exist', async () => {
 });
 
 test('S0.5 an unknown item is one message, not one for each of its parts', async () => {
-  for (const kind of ['job', 'ticket', 'case']) {
-    const page = await browser.open(at(kind, 'nobody'));
+  await addTemplate(api, 'plain');
+  await addTask(api, { id: 'once', executor: 'uid_eva' });
+  const unknown = { job: 'nobody', ticket: 'nobody', case: 'nobody', occurrence: 'once/someday' };
+  for (const [kind, id] of Object.entries(unknown)) {
+    const page = await browser.open(at(kind, id));
+    await sees(page.getByRole('alert'), 'This does not exist, or no longer.');
     // parts that answered before the item did are taken away
     const counts = async () => [await page.getByRole('alert').count(), await page.getByRole('heading').count()];
     await eventually(async () => (await counts()).join() === '1,1');

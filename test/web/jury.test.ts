@@ -7,7 +7,7 @@ import { createKey } from '../support/keys.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
 import { add } from '../support/tickets.ts';
 import { seen } from './desk.ts';
-import { confirm, fill, keys, press, sees, submit } from './page.ts';
+import { confirm, fill, holdBack, keys, press, sees, submit } from './page.ts';
 
 const stores = await testStores();
 const system = await startTestSystem({}, { stores });
@@ -91,6 +91,20 @@ test('S2.1 an invitation appears by itself; one is declined, another accepted an
   await sees(page, 'Your vote has decided begs-0.');
   expect(await invitations(api, 'mia')).toEqual([]);
   expect((await oneCase(api, 'asks-0')).state).toBe('open');
+});
+
+test('S2.1 an invitation that ends as its case is opened is said to have ended', async () => {
+  await begin('brief', { mode: 'assign', votesToWin: 1, assign: { jurors: 1, answerSeconds: 600 } }, ['zoe'], 1);
+  const page = await browser.open(`${api.url}/jury`, { person: 'zoe' });
+  await sees(page, 'case brief-0');
+  const letGo = await holdBack(page, '**/v1/jurors/zoe/invitations*');
+  await press(page, 'Accept');
+  await heading(page, 'brief-0').waitFor();
+  await api.post('/v1/cases/brief-0/invalidate', { reason: 'settled between them' });
+  await sees(page, 'This case has been invalidated');
+  letGo();
+  await keys(page, 'n');
+  await sees(page, 'There is no open case for you.');
 });
 
 test('S2.4 S2.10 an empty desk says why: the window, the day, the list', async () => {

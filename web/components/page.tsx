@@ -15,7 +15,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A page's heading and content. The heading takes the focus when someone comes to the page (web/shell/focus.ts). */
+/** A page's heading and content. The heading takes the focus when someone comes to the page (web/shell/app.tsx). */
 export function Page({ title, mark = '', actions, children }: Props) {
   // with the heading, not a frame later: a screen reader that follows it reads the title, too
   useLayoutEffect(() => {
@@ -190,4 +190,9 @@ export function Facts({ facts, look = 'facts panel-body', label }: FactsProps) {
 }
 
 /** One that leads somewhere. */
-export const linked = (label: string, path: string, name: string): Fact => [label, <a href={path}>{name}</a>];
+export const linked = (label: string, path: string, name: string): Fact => [
+  label,
+  <a key="to" href={path}>
+    {name}
+  </a>,
+];

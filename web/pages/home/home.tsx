@@ -96,12 +96,7 @@ function AlertList({ alerts }: { alerts: Alert[] }) {
             </>
           )}
           {text}
-          {links.map((link) => (
-            <>
-              {' '}
-              <Linked key={link.path} {...link} />
-            </>
-          ))}
+          {links.flatMap((link) => [' ', <Linked key={link.path} {...link} />])}
         </li>
       ))}
     </ul>

@@ -1,5 +1,6 @@
 import { get } from '../../api/client.ts';
 import type { LiveEvent } from '../../api/live.ts';
+import { CallError, ownProblem } from '../../api/problem.ts';
 import type { ItemKind } from '../../links.ts';
 
 /** Where the API has the items of each kind. */
@@ -36,11 +37,12 @@ export const isAbout =
   (event: LiveEvent): boolean =>
     event.kind === IN_FEED[kind] && event.itemId === id;
 
-/** An occurrence as its task lists it; undefined: the task has none at that instant. */
+/** An occurrence as its task lists it; undefined: the task has none at that instant. @throws CallError */
 export async function loadOccurrence(of: string, signal: AbortSignal) {
   const { id, occurrence } = partsOf(of);
   const task = await get('/v1/tasks/{id}', { path: { id } }, signal);
   const at = Date.parse(occurrence);
+  if (Number.isNaN(at)) throw new CallError(ownProblem('not_found', ''));
   const [from, to] = [new Date(at).toISOString(), new Date(at + 1).toISOString()];
   const filter = { executor: task.executor, include: 'own' as const, state: task.state, from, to, limit: 500 };
   const read = (cursor: string | undefined) =>

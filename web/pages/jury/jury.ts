@@ -93,7 +93,7 @@ export class JuryDesk {
       const answer = await this.#calls.claim(this.#claiming.signal);
       this.problem.value = null;
       this.reasons.value = answer.reasons;
-      if (answer.case && answer.lease) await this.#take(answer.case, answer.lease, answer.resumed);
+      if (answer.case && answer.lease) this.#take(answer.case, answer.lease, answer.resumed);
       const { windowFull = 0, fatigue = 0, notEligible = 0 } = answer.reasons ?? {};
       this.#claimAt = performance.now() + (windowFull + fatigue + notEligible > 0 ? LATER_MS : AGAIN_MS);
     } catch (error) {
@@ -104,13 +104,20 @@ export class JuryDesk {
     }
   }
 
-  async #take(found: Case, lease: { token: string; expiresAt: string }, resumed: boolean): Promise<void> {
-    const invited = resumed && (await this.#calls.isInvited(lease.token).catch(() => false));
-    const expiresMs = Date.parse(lease.expiresAt);
+  #take(found: Case, { token, expiresAt }: { token: string; expiresAt: string }, resumed: boolean): void {
+    const expiresMs = Date.parse(expiresAt);
     const leftMs = expiresMs - serverNow();
     const leaseMs = Math.max(this.#leaseMs, leftMs);
     const fullAt = performance.now() - (leaseMs - leftMs);
-    this.hold.value = { case: found, token: lease.token, expiresMs, leaseMs, fullAt, invited };
+    this.hold.value = { case: found, token, expiresMs, leaseMs, fullAt, invited: false };
+    if (resumed) void this.#askInvited(token);
+  }
+
+  /** The case is there already: a notice that it has ended may come before the answer. */
+  async #askInvited(token: string): Promise<void> {
+    const invited = await this.#calls.isInvited(token).catch(() => false);
+    const hold = this.hold.value;
+    if (hold?.token === token) this.hold.value = { ...hold, invited };
   }
 
   opinionOf = (id: string): Opinion => this.opinions.value[id] ?? NO_OPINION;

@@ -51,7 +51,14 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
             {items
               .filter((view) => isShown(view) && (view.by === mine || mayAct()))
               .map(({ name, by }) => (
-                <Action label={t.removeView} about={name} will={t.removesView} run={() => remove(name, by)} danger />
+                <Action
+                  key={`${by} ${name}`}
+                  label={t.removeView}
+                  about={name}
+                  will={t.removesView}
+                  run={() => remove(name, by)}
+                  danger
+                />
               ))}
           </>
         )}

@@ -81,7 +81,7 @@ export const items = {
     delivery_failed: 'Delivery failed for good',
     erased: 'Erased',
     noted: 'A note',
-    refused: "An operator's command was refused",
+    refused: 'A late or impossible attempt was refused',
     parked: 'Parked: its next step fails',
     touched: 'Touched',
     kicked: 'Kicked',

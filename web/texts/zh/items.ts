@@ -80,7 +80,7 @@ export const items: Texts['items'] = {
     delivery_failed: '投递最终失败',
     erased: '已抹除',
     noted: '备注',
-    refused: '操作员的命令被拒绝',
+    refused: '过晚或无法执行的操作被拒绝',
     parked: '停滞：下一步失败',
     touched: '已续期',
     kicked: '已重新入队',
