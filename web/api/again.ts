@@ -5,22 +5,23 @@ import { type LiveEvent, onEvents } from './live.ts';
  * Calls back so often while the tab is seen, and when it is seen again after longer than that; null: not at all, so that a page on
  * which nothing is under way asks nothing.
  */
-export function useAgain(work: () => void, everyMs: number | null): void {
+export function useAgain(work: () => unknown, everyMs: number | null): void {
   const current = useRef(work);
   current.current = work;
   useEffect(() => {
     if (everyMs === null) return;
     let last = Date.now();
     const again = () => {
-      if (document.hidden || Date.now() - last < everyMs) return;
+      if (document.hidden) return;
       last = Date.now();
       current.current();
     };
+    const seen = () => Date.now() - last >= everyMs && again();
     const timer = setInterval(again, everyMs);
-    document.addEventListener('visibilitychange', again);
+    document.addEventListener('visibilitychange', seen);
     return () => {
       clearInterval(timer);
-      document.removeEventListener('visibilitychange', again);
+      document.removeEventListener('visibilitychange', seen);
     };
   }, [everyMs]);
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { paths } from '../../clients/typescript/src/openapi.ts';
+import { useAgain } from './again.ts';
 import { type Answer, type Asked, get } from './client.ts';
 import { connection } from './connection.ts';
 import { type LiveEvent, onEvents } from './live.ts';
@@ -22,14 +23,15 @@ interface Options {
   everyMs?: number;
   /** At least so long between two calls, for what is dear to answer. */
   gapMs?: number;
-  /** When `inputs` change, the old answer stays until the new one is there: it is more of the same. */
-  keep?: boolean;
+  /** What of `inputs` the answer is about; while that stays, the old answer does until the new one is there. Left out: all of them. */
+  about?: unknown;
 }
 
 /** Between two calls for the same, however much happens. */
 const GAP_MS = 400;
 /** Without live events, pages ask again so often. */
 const POLL_MS = 5_000;
+const BEGUN = { data: undefined, error: null, loading: true };
 
 /**
  * What a call answers, and goes on answering: asked again when events come, on `refresh()`, and when `inputs` change.
@@ -38,19 +40,20 @@ const POLL_MS = 5_000;
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],
-  { on, everyMs, gapMs = GAP_MS, keep = false }: Options = {},
+  { on, everyMs, gapMs = GAP_MS, about = inputs }: Options = {},
 ): Resource<T> {
-  const [state, setState] = useState<Omit<Resource<T>, 'refresh'>>({ data: undefined, error: null, loading: true });
+  const of = JSON.stringify(about);
+  const [state, setState] = useState<Omit<Resource<T>, 'refresh'> & { of: string }>({ ...BEGUN, of });
   const current = useRef({ load, on });
   current.current = { load, on };
   const refresh = useRef(() => {});
   useEffect(() => {
     const ended = new AbortController();
-    setState((was) => ({ data: keep ? was.data : undefined, error: null, loading: true }));
+    setState((was) => ({ ...BEGUN, of, data: was.of === of ? was.data : undefined }));
     const ask = coalesce(gapMs, async () => {
       try {
         const data = await current.current.load(ended.signal);
-        if (!ended.signal.aborted) setState({ data, error: null, loading: false });
+        if (!ended.signal.aborted) setState({ of, data, error: null, loading: false });
       } catch (error) {
         if (!ended.signal.aborted) setState((was) => ({ ...was, error: problemOf(error), loading: false }));
       }
@@ -59,29 +62,23 @@ export function useResource<T>(
     ask();
     const isStale = (events: LiveEvent[] | null) => events === null || events.some((e) => current.current.on?.(e));
     const stopListening = on ? onEvents((events) => isStale(events) && ask()) : () => {};
-    const stopPolling = poll(ask, everyMs, on !== undefined);
     return () => {
       ended.abort();
       stopListening();
-      stopPolling();
     };
   }, inputs);
-  return { ...state, refresh: () => refresh.current() };
+  const poll = () => (everyMs !== undefined || connection.peek() !== 'live') && refresh.current();
+  useAgain(poll, everyMs ?? (on ? POLL_MS : null));
+  // just after a change of the question, the last answer is still one to the question before
+  return { ...(state.of === of ? state : BEGUN), refresh: () => refresh.current() };
 }
 
 /** The same for a GET of the API, asked again when `params` change. */
 export const useGet = <P extends keyof paths>(path: P, params: Asked<P>, options?: Options): Resource<Answer<P>> =>
   useResource((signal) => get(path, params, signal), [path, JSON.stringify(params)], options);
 
-function poll(ask: () => void, everyMs: number | undefined, isLive: boolean): () => void {
-  const ms = everyMs ?? (isLive ? POLL_MS : undefined);
-  if (ms === undefined) return () => {};
-  const timer = setInterval(() => {
-    const informed = isLive && everyMs === undefined && connection.peek() === 'live';
-    if (!document.hidden && !informed) ask();
-  }, ms);
-  return () => clearInterval(timer);
-}
+/** The queues that the session sees, as many as a page of them has. */
+export const useQueues = () => useGet('/v1/queues', { query: { limit: 500 } }).data?.items ?? [];
 
 /** Does the work at once; never twice at the same time, and calls within `gapMs` of the last one become one. */
 function coalesce(gapMs: number, work: () => Promise<void>): () => void {
@@ -150,13 +147,9 @@ export function usePages<Item>(
   const pages = asked.of === of ? asked.pages : 1;
   // who comes back to an earlier question begins anew
   useEffect(() => setAsked({ of, pages: 1 }), [of]);
-  const all = useResource(
-    async (signal) => ({ of, ...(await readPages((cursor) => load(cursor, signal), pages)) }),
-    [of, pages],
-    { on, keep: true },
-  );
-  // the last answer stays while there is no newer one, but only if it is one to the same question
-  const found = all.data?.of === of ? all.data : undefined;
+  const read = (signal: AbortSignal) => readPages((cursor) => load(cursor, signal), pages);
+  const all = useResource(read, [of, pages], { on, about: of });
+  const found = all.data;
   const more = found?.nextCursor ? () => setAsked({ of, pages: found.read + 1 }) : undefined;
   return { ...all, data: found?.items, more };
 }

@@ -2,9 +2,12 @@ import { useEffect, useRef } from 'preact/hooks';
 import { report } from './connection.ts';
 import { loadSession } from './signing.ts';
 
+/** Of a person; there are others of a queue. */
+const TYPES = ['lease_lost', 'changed', 'invited'] as const;
+
 /** What `GET /v1/stream` sends. */
 export interface StreamEvent {
-  type: 'lease_lost' | 'changed' | 'invited' | 'available' | 'stats';
+  type: (typeof TYPES)[number];
   /** Of the item, where it is about one. */
   kind?: string;
   id?: string;
@@ -19,7 +22,6 @@ interface Handlers {
 
 /** After an answer that was an error. */
 const AGAIN_MS = 5_000;
-const TYPES = ['lease_lost', 'changed', 'invited', 'available', 'stats'] as const;
 
 /** Follows the notices of a person while the tab is seen; none that came while it was hidden is missed. */
 export function useStream(of: { reviewer: string } | { juror: string }, handlers: Handlers): void {

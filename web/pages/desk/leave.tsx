@@ -1,5 +1,5 @@
 import { CallError, problemOf } from '../../api/problem.ts';
-import { useGet } from '../../api/resource.ts';
+import { useQueues } from '../../api/resource.ts';
 import { ActionDialog } from '../../components/action.tsx';
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
@@ -13,7 +13,6 @@ interface Props {
   close: () => void;
 }
 
-const MOST = 500;
 const text = { kind: 'text', empty: 'omit' } as const;
 
 /** The ticket is there, so it is the queue that is not. */
@@ -28,8 +27,7 @@ export function LeaveDialog({ desk, leaving, close }: Props) {
   const { items, ...all } = texts.value;
   const t = all.desk.leave;
   const isTransfer = leaving === 'transfer';
-  const known = useGet('/v1/queues', { query: { limit: MOST } });
-  const suggestions = known.data?.items.map(({ name }) => name) ?? [];
+  const suggestions = useQueues().map(({ name }) => name);
   const { fields: f } = items;
   const why: FieldSpec = { ...text, name: 'reason', said: [f.reason, isTransfer ? '' : t.skipHint], most: 2_000 };
   const to: FieldSpec = { ...text, name: 'queue', said: [f.queue, t.transferHint], empty: 'required', suggestions };

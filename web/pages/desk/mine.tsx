@@ -1,5 +1,5 @@
 import { api, data, type Schemas } from '../../api/client.ts';
-import { useGet, useList } from '../../api/resource.ts';
+import { useGet, useList, useQueues } from '../../api/resource.ts';
 import { Action } from '../../components/action.tsx';
 import { Badge } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
@@ -48,15 +48,13 @@ function Today({ person }: { person: string }) {
   );
 }
 
-const MOST = 500;
-
 function Decided({ person }: { person: string }) {
   const { mine: t, items, lists, pages, schedules, form } = texts.value;
   const { fields: f, looks } = items;
-  const known = useGet('/v1/queues', { query: { limit: MOST } });
+  const queues = useQueues();
   const list = useList('/v1/tickets', { query: { reviewer: person, state: 'decided' } });
   const said = ({ queue }: Ticket, decision: unknown) =>
-    wordsOf(decisionForm(known.data?.items.find(({ name }) => name === queue)?.form), decision);
+    wordsOf(decisionForm(queues.find(({ name }) => name === queue)?.form), decision);
   const now = (ticket: Ticket) =>
     ticket.standing && ticket.standing.ticket !== ticket.id ? (
       <>

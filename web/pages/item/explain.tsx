@@ -28,7 +28,7 @@ export function Explain({ ticket }: { ticket: Ticket }) {
       return { offer, queue };
     },
     [ticket.id, ticket.version],
-    { on: ({ kind }) => kind === 'ticket', everyMs: QUIET_MS, gapMs: GAP_MS, keep: true },
+    { on: ({ kind }) => kind === 'ticket', everyMs: QUIET_MS, gapMs: GAP_MS, about: ticket.id },
   );
   return (
     <Section title={ticket.state === 'held' ? t.whyHeld : t.whyNobody}>

@@ -1,6 +1,6 @@
 import { api, data, type Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
-import { useGet } from '../../api/resource.ts';
+import { useGet, useQueues } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { choice, count, type FieldSpec, proposed, seconds } from '../../components/form/spec.ts';
@@ -25,12 +25,9 @@ export function reasonField(empty: 'required' | 'omit' = 'required'): FieldSpec 
   return { kind: 'text', name: 'reason', said: [label, t.reasonHint], empty, most: 200 };
 }
 
-const MOST = 500;
-
 function useTransferFields(): FieldSpec[] {
   const t = texts.value.items.actions;
-  const known = useGet('/v1/queues', { query: { limit: MOST } });
-  const options = known.data?.items.map(({ name }) => [name, name] as const) ?? [];
+  const options = useQueues().map(({ name }) => [name, name] as const);
   return [{ ...choice('queue', [t.toQueue, ''], options, ''), proposed: true }, reasonField('omit')];
 }
 

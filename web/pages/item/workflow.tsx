@@ -16,7 +16,7 @@ export function Workflow({ kind, id }: { kind: PartKind; id: string }) {
   const t = texts.value;
   const { at, path } = placeOf(kind, id, 'workflow');
   const on = isAbout(kind, id);
-  const workflow = useGet(at, { path }, { on, keep: true });
+  const workflow = useGet(at, { path }, { on });
   useLater(workflow.refresh, on, BEHIND_MS);
   const ui = workflow.data?.uiUrl;
   const link = ui && (

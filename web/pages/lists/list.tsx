@@ -33,10 +33,9 @@ export function ItemList({ kind, filter, base, fixedQueue = false, selected }: P
   const t = texts.value.lists;
   const { cursor, ...rest } = filter;
   const of = JSON.stringify([kind, rest]);
-  const load = async (signal: AbortSignal) => ({ of, ...(await loadRows(kind, filter, signal)) });
-  const rows = useResource(load, [of, cursor], { on: (event) => event.kind === kind, gapMs: GAP_MS, keep: true });
   // another page of the same list stays until the new one is there
-  const found = { ...rows, data: rows.data?.of === of ? rows.data : undefined };
+  const options = { on: (event: { kind: string }) => event.kind === kind, gapMs: GAP_MS, about: of };
+  const found = useResource((signal) => loadRows(kind, filter, signal), [of, cursor], options);
   const link = (to: Filter) =>
     withQuery(base, { ...(fixedQueue ? {} : { kind }), ...rest, ...(fixedQueue && { queue: '' }), ...to });
   const isOldest = filter.order === 'oldest';

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { useAgain } from '../../api/again.ts';
 import { get } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { readPages, useResource } from '../../api/resource.ts';
@@ -27,11 +26,10 @@ export function Numbers() {
   useShortcuts([{ key: 'r', does: t.common.refresh, run: refresh }]);
   const wanted = wantedIn(query);
   const answer = useResource((signal) => namesOf(wanted.kind, signal), [wanted.kind]);
-  // just after a change of the kind it still is about the one before
-  const names = answer.data?.kind === wanted.kind ? answer.data.names : undefined;
+  const names = answer.data ?? [];
   // a key that is for some queues may not see all of them together
   const isBound = session.value?.queues !== null;
-  const queue = wanted.queue || (isBound ? (names?.[0] ?? '') : '');
+  const queue = wanted.queue || (isBound ? (names[0] ?? '') : '');
   const shown = { ...wanted, queue };
   return (
     <Page
@@ -45,9 +43,9 @@ export function Numbers() {
         </>
       }
     >
-      <Choice wanted={shown} names={names ?? []} />
+      <Choice wanted={shown} names={names} />
       {isBound && queue === '' ? (
-        <Loaded of={answer}>{() => names && <Empty>{t.numbers.noneOfYours}</Empty>}</Loaded>
+        <Loaded of={answer}>{() => <Empty>{t.numbers.noneOfYours}</Empty>}</Loaded>
       ) : (
         <Shown key={JSON.stringify(shown)} wanted={shown} asked={asked} />
       )}
@@ -59,14 +57,14 @@ const MINUTE_MS = 60_000;
 const MOST_NAMES = 200;
 
 /** The newest queues, topics, courts or groups that the session sees, by what their figures are asked for. */
-async function namesOf(kind: FigureKind, signal: AbortSignal): Promise<{ kind: FigureKind; names: string[] }> {
+async function namesOf(kind: FigureKind, signal: AbortSignal): Promise<string[]> {
   const read = async (cursor: string | undefined) => {
     const query = { kind, limit: MOST_NAMES, cursor };
     const { queues, topics, courts, groups } = await get('/v1/overview', { query }, signal);
     return queues ?? topics ?? courts ?? groups ?? { items: [], nextCursor: null };
   };
   const { items } = await readPages<{ name: string }>(read, 1);
-  return { kind, names: items.map(({ name }) => (kind === 'task' ? `gid_${name}` : name)) };
+  return items.map(({ name }) => (kind === 'task' ? `gid_${name}` : name));
 }
 
 /** @param asked changes when someone wants newer figures */
@@ -78,9 +76,8 @@ function Shown({ wanted, asked }: { wanted: Wanted; asked: number }) {
       return get('/v1/figures', { query }, signal);
     },
     [asked],
-    { keep: true },
+    { everyMs: MINUTE_MS, about: wanted },
   );
-  useAgain(figures.refresh, MINUTE_MS);
   const sign = figures.data ? `${asked} ${lastChange(kind, figures.data)}` : null;
   // it would be said again below
   const isRefused = figures.error !== null && figures.data === undefined;
