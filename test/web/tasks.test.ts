@@ -148,7 +148,7 @@ test('S4.1 templates: made with typed parameters, kept while a task uses one', a
   }
   await press(dialog, 'Create');
   const second = dialog.getByRole('group', { name: 'Parameter 2' });
-  await sees(second, 'stands twice');
+  await sees(second, 'Stands there twice.');
   await fill(second, { Name: 'other', Required: false });
   await press(dialog, 'Create');
   await page.getByRole('row', { name: /count Count same: Number, required; other: Object/ }).waitFor();

@@ -4,6 +4,7 @@ import { type Problem, problemOf } from '../api/problem.ts';
 import type { Resource } from '../api/resource.ts';
 import { session } from '../api/session.ts';
 import { language, texts } from '../texts/texts.ts';
+import { useShortcuts } from './keys.ts';
 import './facts.css';
 
 interface Props {
@@ -29,6 +30,17 @@ export function Page({ title, mark = '', actions, children }: Props) {
       </header>
       {children}
     </>
+  );
+}
+
+/** A button that asks again for what the page shows; the key `r` does so, too. */
+export function Refresh({ run }: { run: () => void }) {
+  const does = texts.value.common.refresh;
+  useShortcuts([{ key: 'r', does, run }]);
+  return (
+    <button type="button" onClick={run}>
+      {does}
+    </button>
   );
 }
 

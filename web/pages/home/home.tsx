@@ -3,8 +3,7 @@ import { serverNow } from '../../api/clock.ts';
 import { useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { duration, number, spent } from '../../components/format.ts';
-import { useShortcuts } from '../../components/keys.ts';
-import { type Fact, Facts, Loaded, Loading, Page, Section } from '../../components/page.tsx';
+import { type Fact, Facts, Loaded, Loading, Page, Refresh, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type Alert, alertsOf } from './alerts.ts';
 import './home.css';
@@ -36,16 +35,8 @@ export function Home() {
   const refresh = () => {
     for (const part of [attention, waits, ...lists.map(({ list }) => list)]) part.refresh();
   };
-  useShortcuts([{ key: 'r', does: t.common.refresh, run: refresh }]);
   return (
-    <Page
-      title={t.pages.home}
-      actions={
-        <button type="button" onClick={refresh}>
-          {t.common.refresh}
-        </button>
-      }
-    >
+    <Page title={t.pages.home} actions={<Refresh run={refresh} />}>
       {!isBound && (
         <>
           <Section title={t.home.attention}>

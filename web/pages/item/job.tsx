@@ -72,7 +72,7 @@ function JobActions({ job: { id, state }, refresh }: { job: Job; refresh: () => 
     <Action
       key={one.name}
       {...t[one.name]}
-      will={state === 'reserved' && one.name !== 'kick' ? t[`${one.name}ReservedWill`] : t[`${one.name}Will`]}
+      will={`${t[`${one.name}Will`]} ${state === 'reserved' ? t.consumerLoses : ''}`}
       fields={one.name === 'bury' ? [reasonField()] : []}
       danger={one.name === 'delete'}
       run={({ reason }: Why) => giveCommand(one, id, reason).then(refresh)}

@@ -89,7 +89,7 @@ export function TicketActions({ ticket, refresh }: Props) {
   const t = texts.value.items.actions;
   const { id, queue, lease, priority } = ticket;
   const params = { path: { id } };
-  const holder = lease?.reviewer;
+  const loses = lease ? t.holderLoses(lease.reviewer) : '';
   const settings = useGet('/v1/queues/{queue}', { path: { queue } });
   const { field, decisionIn } = decisionField(settings.data?.form);
   const then = thenRefresh(refresh);
@@ -107,7 +107,7 @@ export function TicketActions({ ticket, refresh }: Props) {
       {mayAct('producer') && settings.data && (
         <Action
           {...t.resolve}
-          will={lease === null ? t.resolveWill : t.resolveHeldWill(lease.reviewer)}
+          will={`${t.resolveWill} ${loses}`}
           fields={[field, reasonField()]}
           run={then(({ decision: filled, reason = '' }: Why & { decision: unknown }) => {
             const body = { decision: decisionIn(filled), reason };
@@ -118,7 +118,7 @@ export function TicketActions({ ticket, refresh }: Props) {
       {mayAct('producer') && (
         <Action
           {...t.invalidate}
-          will={holder === undefined ? t.invalidateWill : t.invalidateHeldWill(holder)}
+          will={`${t.invalidateWill} ${loses}`}
           fields={[reasonField()]}
           danger
           run={then(({ reason = '' }: Why) =>

@@ -39,7 +39,7 @@ function whyEmpty(chart: ChartOf, kind: FigureKind, { queue, series }: Figures, 
   const t = texts.value.numbers;
   if (!isUnknown(drawn)) return t.nothing;
   if (chart.id !== 'oldest') return t.notSampled;
-  if (queue === null) return t.chooseForAge[kind];
+  if (queue === null) return t.chooseForAge(t.queueOf[kind]);
   return series.waiting.every((value) => value === null) ? t.notSampled : t.noneWaited;
 }
 

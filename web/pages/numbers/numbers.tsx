@@ -5,8 +5,7 @@ import { serverNow } from '../../api/clock.ts';
 import { readPages, useResource } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { picked } from '../../components/form/spec.ts';
-import { useShortcuts } from '../../components/keys.ts';
-import { Empty, Loaded, Page } from '../../components/page.tsx';
+import { Empty, Loaded, Page, Refresh } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { DrawnChart, EmptyCharts } from './chart.tsx';
 import { chartsIn, type Figures, lastChange } from './charts.ts';
@@ -22,8 +21,6 @@ export function Numbers() {
   const t = texts.value;
   const { query } = useLocation();
   const [asked, setAsked] = useState(0);
-  const refresh = () => setAsked((n) => n + 1);
-  useShortcuts([{ key: 'r', does: t.common.refresh, run: refresh }]);
   const wanted = wantedIn(query);
   const answer = useResource((signal) => namesOf(wanted.kind, signal), [wanted.kind]);
   const names = answer.data ?? [];
@@ -37,9 +34,7 @@ export function Numbers() {
       actions={
         <>
           {queue !== '' && <Ways kind={wanted.kind} queue={queue} at="numbers" />}
-          <button type="button" onClick={refresh}>
-            {t.common.refresh}
-          </button>
+          <Refresh run={() => setAsked((n) => n + 1)} />
         </>
       }
     >

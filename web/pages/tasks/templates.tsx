@@ -2,7 +2,6 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
 import { Action, DeleteButton } from '../../components/action.tsx';
-import { refusal } from '../../components/form/form.tsx';
 import { choice, type FieldSpec } from '../../components/form/spec.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
@@ -52,7 +51,7 @@ const templateFields = ({ taskLists: t, tasks, queueSettings }: Texts): FieldSpe
   { kind: 'text', name: 'name', said: t.templateName, empty: 'required' },
   { kind: 'text', name: 'id', said: t.templateId, empty: 'omit' },
   {
-    ...{ kind: 'rows', name: 'params', said: t.params, row: t.param, add: t.addParam },
+    ...{ kind: 'rows', name: 'params', said: t.params, row: t.param, add: t.addParam, unique: 'name' },
     fields: [
       { kind: 'text', name: 'name', said: queueSettings.fieldName, empty: 'required' },
       { ...choice('type', t.paramType, tasks.form.types4, 'string'), proposed: true },
@@ -65,8 +64,6 @@ function NewTemplate({ onMade }: { onMade: () => void }) {
   const t = texts.value.taskLists;
   const create = async ({ params, ...value }: Readonly<Record<string, unknown>>) => {
     const rows = params as (Template['params'][string] & { name: string })[];
-    const twice = rows.findIndex(({ name }, n) => rows.findIndex((other) => other.name === name) < n);
-    if (twice !== -1) throw refusal('invalid_request', [{ path: `params.${twice}.name`, message: t.twice }]);
     const byName = Object.fromEntries(rows.map(({ name, type, required }) => [name, { type, required }]));
     const body = { ...value, params: byName } as Schemas['NewTemplate'];
     await data(api.POST('/v1/templates', { body }));

@@ -104,7 +104,6 @@ export const taskLists = {
   param: (n: number) => `Parameter ${n}`,
   addParam: 'Add a parameter',
   paramType: said('Type', ''),
-  twice: 'stands twice',
   deleteHint: 'Only one that no active task uses can be deleted.',
   logLead: 'Who was given what, who completed it, and what was given back; oldest first.',
   noLines: 'Nothing was dispatched.',

@@ -95,12 +95,7 @@ export const numbers = {
   notSampled: 'Not known yet: counts are taken once a minute, and the first ones of this time are still to come.',
   nothing: 'Nothing in this time.',
   noneWaited: 'Nothing was waiting in this time.',
-  chooseForAge: {
-    ticket: 'Choose a queue: the age is known of each queue, not of all together.',
-    job: 'Choose a topic: the age is known of each topic, not of all together.',
-    case: 'Choose a court: the age is known of each court, not of all together.',
-    task: 'Choose a group or user: the age is known of each, not of all together.',
-  },
+  chooseForAge: (of: string) => `Choose a ${of.toLowerCase()}: the age is known of each, not of all together.`,
   reviewers: 'Reviewers',
   jurors: 'Jurors',
   noReviewers: 'No one ended a lease in this time.',

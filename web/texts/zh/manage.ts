@@ -101,7 +101,6 @@ export const taskLists: Texts['taskLists'] = {
   param: (n) => `参数 ${n}`,
   addParam: '添加参数',
   paramType: ['类型', ''],
-  twice: '重复',
   deleteHint: '只有没有有效任务使用的模板才能删除。',
   logLead: '派发给谁、谁已完成、什么被退回；最早的在前。',
   noLines: '没有派发记录。',

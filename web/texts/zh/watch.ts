@@ -88,12 +88,7 @@ export const numbers: Texts['numbers'] = {
   notSampled: '尚无数据：每分钟采样一次，此时段的首次采样尚未完成。',
   nothing: '此时段内没有数据。',
   noneWaited: '此时段内没有等待的项目。',
-  chooseForAge: {
-    ticket: '请选择队列：等待时间按单个队列统计。',
-    job: '请选择主题：等待时间按单个主题统计。',
-    case: '请选择评审庭：等待时间按单个评审庭统计。',
-    task: '请选择用户组或用户：等待时间分别统计。',
-  },
+  chooseForAge: (of) => `请选择${of}：等待时间分别统计。`,
   reviewers: '审核员',
   jurors: '评审员',
   noReviewers: '此时段内没有人结束过租约。',
