@@ -114,9 +114,10 @@ interface DeleteProps {
 
 /** A button that deletes something for good, after a question. */
 export function DeleteButton({ name, hint, run, then, isOneOfMany = false }: DeleteProps) {
-  const t = texts.value.settings;
+  const { settings: t, items } = texts.value;
   const remove = () => run().then(then);
   const about = isOneOfMany ? name : undefined;
   const title = t.deleteTitle(name);
-  return <Action danger label={t.delete} {...{ about, title }} will={hint} run={remove} done={t.deleted(name)} />;
+  const { label } = items.actions.delete;
+  return <Action danger {...{ label, about, title }} will={hint} run={remove} done={t.deleted(name)} />;
 }

@@ -48,10 +48,11 @@ function Menu() {
 function ConnectionState() {
   const state = connection.value;
   if (state === 'idle') return null;
+  const words = { ...texts.value.shell.connection, paused: texts.value.common.paused };
   return (
     <output class={`connection ${state}`} aria-live="polite">
       <span class="dot" aria-hidden="true" />
-      <span class="connection-word">{texts.value.shell.connection[state]}</span>
+      <span class="connection-word">{words[state]}</span>
     </output>
   );
 }

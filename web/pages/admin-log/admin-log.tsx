@@ -42,15 +42,15 @@ export function AdminLog() {
 }
 
 function columns(): Column<Entry>[] {
-  const { columns: c } = texts.value.adminLog;
+  const { columns: c, path } = texts.value.adminLog;
   const more = ({ keyId, requestId, body }: Entry) => (
     <Fold summary={texts.value.form.show}>{() => <Body value={{ keyId, requestId, body }} />}</Fold>
   );
   return [
-    { title: c.at, cell: ({ at }) => moment(at) },
+    { title: texts.value.items.votes.at, cell: ({ at }) => moment(at) },
     { title: c.actor, cell: ({ actor }) => actor },
     { title: c.operation, cell: ({ operation }) => <code class="admin-log-call">{operation}</code> },
-    { title: c.path, cell: ({ path }) => <a href={changesPath(path)}>{path}</a> },
+    { title: path[0], cell: ({ path }) => <a href={changesPath(path)}>{path}</a> },
     { title: c.status, cell: ({ status }) => <Status status={status} /> },
     { title: c.more, cell: more },
   ];

@@ -32,7 +32,7 @@ export function Deliveries() {
         fields={[
           among(
             'state',
-            texts.value.common.state,
+            texts.value.items.fields.state,
             SHOWN.map((one) => [one, t[one]] as const),
           ),
           among('kind', texts.value.lists.kind, [['', t.allKinds], ...picked(KINDS, t.kinds)]),

@@ -51,8 +51,8 @@ export function decisionField(schema: object | null | undefined) {
 
 /** Any decision there can be. */
 function freeForm(): DecisionForm {
-  const { title, json } = texts.value.desk.decision;
-  return single({ kind: 'json', name: 'json', said: [title, json], empty: 'required' });
+  const { items, desk } = texts.value;
+  return single({ kind: 'json', name: 'json', said: [items.decision, desk.decision.json], empty: 'required' });
 }
 
 /** The API's errors by the paths of the form: `decision.a~1b` is about the field `a/b`. */
@@ -101,7 +101,7 @@ export function Decision({ held, form, isFree, draft: kept, fillIn, decide, keys
   const shared = { draft, onChange: fillIn };
   const chosen = verdict && draft.values[verdict.name];
   return (
-    <Section title={t.title}>
+    <Section title={texts.value.items.decision}>
       <div class="desk-fields">
         {above}
         <form id={FORM} class="desk-form stack" noValidate onSubmit={submitting(() => attempt(draft))}>

@@ -13,7 +13,7 @@ export function Guidelines({ form, guidelines = {} }: Pick<Schemas['Queue'], 'fo
   });
   if (shown.length === 0) return null;
   return (
-    <section class="desk-guidelines" aria-label={texts.value.desk.guidelines}>
+    <section class="desk-guidelines" aria-label={texts.value.queueSettings.guidelines[0]}>
       {shown.map(({ name, title, text }) => (
         <Fold key={name} summary={texts.value.desk.guideline(title)}>
           {() => <Markdown text={text} />}

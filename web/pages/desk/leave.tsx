@@ -36,6 +36,6 @@ export function LeaveDialog({ desk, leaving, close }: Props) {
     const why = String(reason ?? '').trim();
     await (isTransfer ? desk.transfer(String(queue).trim(), why).catch(atQueue) : desk.skip(why));
   };
-  const [title, submit] = isTransfer ? [t.transferTitle, t.transfer] : [t.skipTitle, t.skip];
+  const [title, submit] = isTransfer ? [t.transferTitle, items.actions.transfer.label] : [t.skipTitle, t.skip];
   return <ActionDialog {...{ title, fields, submit }} run={leave} onClose={close} />;
 }

@@ -193,6 +193,7 @@ interface SideProps {
 /** Beside the ticket: what becomes of it. */
 function Side({ desk, held, form, macros, who, settings, reveal }: SideProps) {
   const t = texts.value.desk;
+  const transfer = texts.value.items.actions.transfer.label;
   const [leaving, setLeaving] = useState<Leaving>(null);
   const { id, suggestion } = held.ticket;
   const fillIn = (draft: Draft) => desk.drafts.fillIn(id, draft);
@@ -201,14 +202,14 @@ function Side({ desk, held, form, macros, who, settings, reveal }: SideProps) {
   const keys = [
     ...(suggestion ? [{ key: 'a', does: t.suggested.take, run: take }] : []),
     { key: 's', does: t.leave.skip, run: () => setLeaving('skip') },
-    { key: 't', does: t.leave.transfer, run: () => setLeaving('transfer') },
+    { key: 't', does: transfer, run: () => setLeaving('transfer') },
     { key: 'i', does: t.reveal, run: reveal },
     { key: 'o', does: t.enlargeFirst, run: () => document.querySelector<HTMLElement>('.body-enlarge')?.click() },
     { key: 'p', does: t.play, run: playFirst },
     { key: '/', does: t.find, run: focusOn('.desk-find') },
     { key: 'f', does: t.fields, run: focusOn('.desk-fields :is(input, textarea, select)') },
     { key: 'e', does: t.macros.title, run: focusOn('.desk-macros button') },
-    { key: 'g', does: t.guidelines, run: focusOn('.desk-guidelines summary') },
+    { key: 'g', does: texts.value.queueSettings.guidelines[0], run: focusOn('.desk-guidelines summary') },
     { key: 'c', does: texts.value.items.body, run: focusOn('.desk-left') },
     { key: 'm', does: texts.value.common.notes.write, run: focusOn('.desk-notes:not([hidden]) textarea') },
     { key: 'u', does: t.pending.undo, run: () => desk.undo() },
@@ -238,7 +239,7 @@ function Side({ desk, held, form, macros, who, settings, reveal }: SideProps) {
           {t.leave.skip} <kbd>s</kbd>
         </button>
         <button type="button" class="quiet" aria-keyshortcuts="t" onClick={() => setLeaving('transfer')}>
-          {t.leave.transfer} <kbd>t</kbd>
+          {transfer} <kbd>t</kbd>
         </button>
       </Decision>
       {leaving && <LeaveDialog desk={desk} leaving={leaving} close={() => setLeaving(null)} />}

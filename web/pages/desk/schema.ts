@@ -51,13 +51,13 @@ interface Context {
 type Place = Pick<FieldSpec, 'name'> & { required: boolean };
 
 function fieldOf(given: unknown, { name, required }: Place, context: Context): FieldSpec {
-  const { common, desk } = context.texts;
+  const { common, desk, items } = context.texts;
   const t = desk.decision;
   const schema = resolved(given, context.root);
   const type = typeOf(schema);
   const yesOrNo = type === 'boolean' ? Object.entries({ true: common.yes, false: common.no }) : null;
   const options = optionsOf(schema) ?? yesOrNo;
-  const label = text(schema.title) || name || (options ? t.choose : t.title);
+  const label = text(schema.title) || name || (options ? t.choose : items.decision);
   const said = (...hints: string[]) =>
     [
       required ? label : `${label} (${t.optional})`,

@@ -49,7 +49,8 @@ function causeInWords({ cause: { reason, by } }: Lost): string {
 
 /** What became of a ticket that stood here, with all that had been filled in. */
 export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | undefined; goOn: () => void }) {
-  const { lost: t, decision } = texts.value.desk;
+  const { desk, items } = texts.value;
+  const t = desk.lost;
   const lines = draft ? filled(draft) : [];
   return (
     <Section title={t.title}>
@@ -63,7 +64,7 @@ export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | und
         {lines.length > 0 ? (
           <>
             <h3>{t.draft}</h3>
-            <Facts look="desk-facts row" facts={lines.map(([path, value]) => [path || decision.title, value])} />
+            <Facts look="desk-facts row" facts={lines.map(([path, value]) => [path || items.decision, value])} />
             <p class="hint">{t.draftHint}</p>
           </>
         ) : (

@@ -29,10 +29,10 @@ const BEHIND_SECONDS = 30;
 const NAMED = 3;
 
 /** What someone should look at, what is worst first. */
-export function alertsOf(seen: Attention, t: Texts['home']['alerts']): Alert[] {
+export function alertsOf(seen: Attention, { home: { alerts: t }, deliveries }: Texts): Alert[] {
   const { engines, failedDeliveries: failed, parked, oldestPendingDeliverySeconds: pending } = seen;
   const failedIn = failed.queues.map(({ kind, queue }) => ({
-    text: queue ?? t.reviews,
+    text: queue ?? deliveries.kinds.review,
     path: withQuery('/deliveries', { state: 'failed', kind, queue }),
   }));
   const found: (Alert | false)[] = [

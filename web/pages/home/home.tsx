@@ -40,7 +40,7 @@ export function Home() {
       {!isBound && (
         <>
           <Section title={t.home.attention}>
-            <Loaded of={attention}>{(seen) => seen && <Alerts alerts={alertsOf(seen, t.home.alerts)} />}</Loaded>
+            <Loaded of={attention}>{(seen) => seen && <Alerts alerts={alertsOf(seen, t)} />}</Loaded>
           </Section>
           <Section title={t.home.system}>
             {attention.data ? <System seen={attention.data} p99={waits.data?.p99 ?? null} /> : <Loading />}

@@ -110,18 +110,19 @@ function Invalidate({ id, refresh }: { id: string; refresh: () => void }) {
 }
 
 function Votes({ id }: { id: string }) {
-  const { votes: t } = texts.value.items;
+  const { items, numbers, jury } = texts.value;
+  const t = items.votes;
   const votes = useList('/v1/cases/{id}/votes', { path: { id } }, isAbout('case', id));
   const columns: Column<Schemas['Vote']>[] = [
     { title: t.juror, cell: ({ juror }) => juror },
-    { title: t.option, cell: ({ option }) => option },
+    { title: jury.voting.title, cell: ({ option }) => option },
     { title: t.counted, cell: ({ counted }) => (counted ? '✓' : <Badge tone="warn">{t.late}</Badge>) },
     { title: t.comment, cell: ({ comment }) => <bdi>{comment ?? '–'}</bdi> },
     { title: t.at, numeric: true, cell: ({ at }) => moment(at) },
   ];
   return (
     <Listing
-      title={t.title}
+      title={numbers.charts.votes}
       list={votes}
       columns={columns}
       rowKey={({ juror, at }) => `${juror} ${at}`}

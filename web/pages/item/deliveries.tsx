@@ -61,7 +61,7 @@ function columnsOf(kind: DeliveredKind, itemId: string, refresh: () => void): (C
     { title: items.fields.attempts, numeric: true, cell: ({ attempts }) => number(attempts) },
     { title: c.next, cell: ({ nextAttemptAt: at }) => <NextAttempt at={at} /> },
     { title: c.url, cell: ({ url }) => <code>{url}</code> },
-    { title: c.version, numeric: true, cell: ({ version }) => version },
+    { title: items.version, numeric: true, cell: ({ version }) => version },
     mayAct('producer') && { title: c.action, cell: again },
   ];
 }

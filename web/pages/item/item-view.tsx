@@ -38,16 +38,15 @@ export function ItemView<T extends { erased?: boolean | undefined }>({
 }: Props<T>) {
   const item = useResource(load, [id], { on: isAbout(kind, id) });
   const { refresh } = item;
-  const { common } = texts.value;
   const say = useContext(Missing);
   useEffect(() => say(item.error?.code === 'not_found'), [item.error]);
-  useShortcuts([{ key: 'r', does: common.refresh, run: refresh }]);
+  useShortcuts([{ key: 'r', does: texts.value.common.refresh, run: refresh }]);
   return (
     <Loaded of={item}>
       {(found) => (
         <>
           <Section
-            title={common.state}
+            title={texts.value.items.fields.state}
             actions={
               <>
                 {actions?.(found, refresh)}

@@ -54,7 +54,7 @@ export function LooksSection({ kind, of, looks, standing, actions }: SectionProp
   const t = texts.value.items.looks;
   const link = (id: string) => <a href={itemPath(kind, id)}>{id}</a>;
   return (
-    <Section title={t.title} actions={actions}>
+    <Section title={texts.value.queueSettings.second[0]} actions={actions}>
       {!of && looks.length === 0 && <Empty>{t.none}</Empty>}
       {(of || looks.length > 0) && (
         <div class="panel-body">

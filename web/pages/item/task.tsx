@@ -9,7 +9,7 @@ import { loadOccurrence, partsOf } from './sources.ts';
 
 /** One occurrence of a task: how much of it was dispatched and completed. */
 export function OccurrenceParts({ id }: { id: string }) {
-  const t = texts.value.items;
+  const { items: t, taskLists } = texts.value;
   const f = t.fields;
   return (
     <ItemView
@@ -29,7 +29,7 @@ export function OccurrenceParts({ id }: { id: string }) {
         found && [f.completed, number(found.completed)],
       ]}
     >
-      {({ task, erased }) => <JsonSection title={t.params} value={task.params} erased={erased} />}
+      {({ task, erased }) => <JsonSection title={taskLists.params[0]} value={task.params} erased={erased} />}
     </ItemView>
   );
 }

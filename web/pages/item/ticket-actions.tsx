@@ -73,7 +73,7 @@ export function Moves({ ticket: { id, lease, ...ticket }, refresh, about }: Prop
           {...{ ...t.keepFor, ...named }}
           will={t.keepForWill}
           fields={[
-            { kind: 'text', name: 'for', said: [t.keepForWhom, t.keepForWhomHint], empty: 'null' },
+            { kind: 'text', name: 'for', said: [texts.value.lists.reviewer, t.keepForWhomHint], empty: 'null' },
             seconds('seconds', [t.keepForTime, t.keepForTimeHint], null),
           ]}
           given={{ for: ticket.for }}

@@ -25,7 +25,7 @@ export function Workflow({ kind, id }: { kind: PartKind; id: string }) {
     </a>
   );
   return (
-    <Section title={t.items.workflow} actions={link}>
+    <Section title={t.form.workflow[0]} actions={link}>
       <Loaded of={workflow}>{(answer) => <Answer answer={answer} />}</Loaded>
     </Section>
   );

@@ -33,7 +33,7 @@ function Invitations({ juror }: { juror: string }) {
   });
   useStream({ juror }, { onEvent: list.refresh, onOpen: list.refresh });
   return (
-    <Section title={t.title}>
+    <Section title={texts.value.courtSettings.assign[0]}>
       <Loaded of={list}>
         {(rows) =>
           rows.length === 0 ? (

@@ -31,17 +31,17 @@ export function Keys() {
 }
 
 function columns(refresh: () => void): Column<Key>[] {
-  const { keys: t, common } = texts.value;
+  const { keys: t, common, items, schedules } = texts.value;
   const c = t.columns;
   return [
     { title: common.name, cell: ({ name }) => name },
-    { title: c.role, cell: ({ role }) => role },
-    { title: common.state, cell: (key) => <State of={key} /> },
-    { title: c.subject, cell: ({ subject }) => subject ?? '–' },
-    { title: c.queues, cell: ({ queues }) => queues?.join(', ') ?? t.all },
+    { title: t.role[0], cell: ({ role }) => role },
+    { title: items.fields.state, cell: (key) => <State of={key} /> },
+    { title: t.subject[0], cell: ({ subject }) => subject ?? '–' },
+    { title: t.queues[0], cell: ({ queues }) => queues?.join(', ') ?? t.all },
     { title: c.ends, cell: ({ expiresAt }) => (expiresAt ? moment(expiresAt) : t.never) },
     { title: c.made, cell: ({ createdAt }) => moment(createdAt) },
-    { title: c.actions, numeric: true, cell: (key) => <Revoke of={key} refresh={refresh} /> },
+    { title: schedules.columns.actions, numeric: true, cell: (key) => <Revoke of={key} refresh={refresh} /> },
   ];
 }
 

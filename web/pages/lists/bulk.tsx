@@ -69,17 +69,17 @@ const PASSED_ON = ['createdBefore', 'queue', 'order', 'cursor'];
 
 /** The filters of a list by which nothing can be done at once. */
 function notPassedOn({ state = '', ...filter }: Filter): string[] {
-  const { lists, common } = texts.value;
+  const { lists, items } = texts.value;
   const names = Object.keys(filter).filter((name) => filter[name] && !PASSED_ON.includes(name));
-  return [...(state && !isOpen(state) ? [common.state] : []), ...names.map((name) => lists[name as 'verdict'])];
+  return [...(state && !isOpen(state) ? [items.fields.state] : []), ...names.map((name) => lists[name as 'verdict'])];
 }
 
 const LOOKS: Partial<Record<Act['name'], string>> = { invalidate: 'danger', delete: 'danger' };
 
 function filterFields(): FieldSpec[] {
-  const { lists, items, common } = texts.value;
+  const { lists, items } = texts.value;
   return [
-    among('state', common.state, [['', lists.bulk.allOpen], ...picked(OPEN_STATES, items.states)]),
+    among('state', items.fields.state, [['', lists.bulk.allOpen], ...picked(OPEN_STATES, items.states)]),
     { kind: 'moment', name: 'createdBefore', said: [lists.createdBefore, ''], empty: 'omit' },
     { ...count('priorityBelow', [lists.bulk.below, ''], null), empty: 'omit' },
   ];

@@ -65,13 +65,13 @@ const FIRST = 4;
 
 function fieldsOf(kind: ListKind): LeafSpec[] {
   const t = texts.value.lists;
-  const { states } = texts.value.items;
+  const { states, fields } = texts.value.items;
   const time = (name: 'createdAfter' | 'createdBefore' | 'decidedAfter' | 'decidedBefore'): LeafSpec => ({
     ...{ kind: 'moment', name, said: [t[name], ''], empty: 'omit' },
   });
   const all: Record<string, LeafSpec> = {
     queue: word('queue', texts.value.numbers.queueOf[kind]),
-    state: among('state', texts.value.common.state, [['', t.anyState], ...picked(STATES[kind], states)]),
+    state: among('state', fields.state, [['', t.anyState], ...picked(STATES[kind], states)]),
     overturned: among('overturned', t.overturned, [['', t.any], ...Object.entries(t.isOverturned)]),
     automation: among('automation', t.automation, [['', t.any], ...Object.entries(t.automations)]),
     order: among('order', t.order, Object.entries(t.orders)),

@@ -18,27 +18,28 @@ const HOUR_SECONDS = 3_600;
 
 /** Who works in a queue now, on what and for how long, and when nothing waits there any more. */
 export function Now({ queue }: { queue: string }) {
-  const { now: t, columns: c } = texts.value.numbers;
+  const { numbers, lists, items, schedules } = texts.value;
+  const t = numbers.now;
   const held = useGet('/v1/tickets', { query: { queue, state: 'held', limit: 500 } }, { everyMs: OFTEN_MS });
   return (
     <Section title={t.title} actions={<PauseTickets queue={queue} />}>
       <Forecast queue={queue} />
       <Loaded of={held}>
-        {({ items }) => (
+        {({ items: rows }) => (
           <Table
             caption={t.title}
-            rows={items}
+            rows={rows}
             empty={t.nobody}
             columns={[
-              { title: c.person, cell: ({ lease }) => <PersonLink queue={queue} person={lease?.reviewer ?? ''} /> },
-              { title: texts.value.items.kinds.ticket, cell: ({ id }) => <a href={itemPath('ticket', id)}>{id}</a> },
-              { title: t.since, cell: ({ lease }) => lease && <When at={lease.grantedAt} /> },
               {
-                title: texts.value.items.fields.leaseUntil,
-                cell: ({ lease }) => lease && <When at={lease.expiresAt} />,
+                title: lists.reviewer,
+                cell: ({ lease }) => <PersonLink queue={queue} person={lease?.reviewer ?? ''} />,
               },
+              { title: items.kinds.ticket, cell: ({ id }) => <a href={itemPath('ticket', id)}>{id}</a> },
+              { title: t.since, cell: ({ lease }) => lease && <When at={lease.grantedAt} /> },
+              { title: items.fields.leaseUntil, cell: ({ lease }) => lease && <When at={lease.expiresAt} /> },
               (mayAct('supervisor') || mayAct('producer')) && {
-                title: texts.value.schedules.columns.actions,
+                title: schedules.columns.actions,
                 cell: (ticket) => (
                   <div class="row">
                     <Moves ticket={ticket} refresh={held.refresh} about={ticket.id} />

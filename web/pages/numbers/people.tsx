@@ -71,7 +71,7 @@ export function PersonLink({ queue, person }: { queue: string; person: string })
 function reviewerColumns(queue: string): Column<Reviewer>[] {
   const { columns: c } = texts.value.numbers;
   return [
-    { title: c.person, cell: ({ person }) => <PersonLink queue={queue} person={person} /> },
+    { title: texts.value.lists.reviewer, cell: ({ person }) => <PersonLink queue={queue} person={person} /> },
     { title: c.decisions, numeric: true, cell: (r) => count(r.decisions) },
     { title: c.median, numeric: true, cell: (r) => spent(r.medianHandlingSeconds) },
     { title: c.skips, numeric: true, cell: (r) => count(r.skips) },
@@ -85,9 +85,9 @@ function jurorColumns(): Column<Juror>[] {
   const c = t.columns;
   const of = (agreed: number, judged: number) => (judged === 0 ? '–' : t.of(number(agreed), number(judged)));
   return [
-    { title: c.person, cell: ({ person }) => <bdi>{person}</bdi> },
-    { title: c.votes, numeric: true, cell: (j) => count(j.votes) },
-    { title: c.wasted, numeric: true, cell: (j) => count(j.wasted) },
+    { title: texts.value.lists.reviewer, cell: ({ person }) => <bdi>{person}</bdi> },
+    { title: t.charts.votes, numeric: true, cell: (j) => count(j.votes) },
+    { title: t.lines.wasted ?? '', numeric: true, cell: (j) => count(j.wasted) },
     {
       title: c.agreement,
       numeric: true,

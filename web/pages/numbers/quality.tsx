@@ -55,7 +55,7 @@ function columns(queue: string, all: Row[]): (Column<Row> | false)[] {
   const { columns: c, quality: t, of } = texts.value.numbers;
   const hasGold = all.some(({ gold }) => gold.judged + gold.skipped > 0);
   return [
-    { title: c.person, cell: (row) => <Who queue={queue} of={row} /> },
+    { title: texts.value.lists.reviewer, cell: (row) => <Who queue={queue} of={row} /> },
     { title: c.decisions, numeric: true, cell: (row) => count(row.decided) },
     ...(['looked', 'upheld'] as const).map(
       (id): Column<Row> => ({ title: t.columns[id], numeric: true, cell: (row) => count(row[id]) }),

@@ -39,7 +39,7 @@ function columns(): Column<Line>[] {
         </>
       ),
     },
-    { title: c.change, cell: (line) => <Change line={line} /> },
+    { title: c.status, cell: (line) => <Change line={line} /> },
     { title: c.auditTime, cell: ({ auditTime }) => (auditTime === null ? '–' : moment(auditTime)) },
     { title: c.received, cell: ({ receivedAt }) => moment(receivedAt) },
     { title: c.callback, cell: ({ callbackId }) => <code>{callbackId ?? '–'}</code> },

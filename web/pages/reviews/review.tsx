@@ -30,7 +30,7 @@ function OneReview({ id }: { id: string }) {
       <Loaded of={review}>
         {({ status, version, createdAt, updatedAt, body }) => (
           <>
-            <Section title={texts.value.common.state}>
+            <Section title={texts.value.items.fields.state}>
               <Facts
                 facts={[
                   [t.status, number(status)],

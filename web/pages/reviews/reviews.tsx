@@ -38,7 +38,7 @@ export function Reviews() {
 function columns(): Column<Review>[] {
   const { columns: c } = texts.value.reviews;
   return [
-    { title: c.id, cell: ({ id }) => <a href={reviewPath(id)}>{id}</a> },
+    { title: texts.value.items.kinds.review, cell: ({ id }) => <a href={reviewPath(id)}>{id}</a> },
     { title: c.status, numeric: true, cell: ({ status }) => number(status) },
     { title: c.pictures, numeric: true, cell: ({ pictures }) => number(pictures.length) },
     { title: c.replies, numeric: true, cell: ({ replies }) => number(replies.length) },

@@ -56,8 +56,8 @@ function columns(refresh: () => void): Column<Schedule>[] {
   return [
     { title: common.name, cell: ({ name }) => name },
     { title: c.rhythm, cell: rhythm },
-    { title: c.zone, cell: ({ timezone }) => timezone },
-    { title: c.priority, numeric: true, cell: ({ priority }) => number(priority) },
+    { title: t.timezone[0], cell: ({ timezone }) => timezone },
+    { title: t.priority[0], numeric: true, cell: ({ priority }) => number(priority) },
     { title: c.next, cell: ({ nextAt }) => (nextAt?.[0] ? moment(nextAt[0]) : '–') },
     {
       title: c.actions,

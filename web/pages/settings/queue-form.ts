@@ -215,7 +215,7 @@ const checksPart = (t: Texts['queueSettings']): Part => ({
 });
 
 const modelsPart = (t: Texts['queueSettings']): Part => ({
-  title: t.models,
+  title: t.deciders.models,
   fields: [
     {
       ...{ kind: 'object', name: 'assist', said: t.assist },

@@ -50,7 +50,7 @@ function Queues() {
   const list = useList('/v1/queues', {});
   const columns: Column<Schemas['Queue']>[] = [
     named('queues'),
-    { title: t.lease, numeric: true, cell: (q) => span(q.leaseSeconds ?? 0) },
+    { title: queueSettings.leaseSeconds[0], numeric: true, cell: (q) => span(q.leaseSeconds ?? 0) },
     { title: queueSettings.maxHeld[0], numeric: true, cell: (q) => number(q.maxHeld ?? 1) },
     { title: t.changed, numeric: true, cell: (q) => moment(q.updatedAt) },
   ];
@@ -84,7 +84,7 @@ function Courts() {
   const modes: Record<string, string> = courtSettings.modes;
   const columns: Column<Schemas['Court']>[] = [
     named('courts'),
-    { title: t.votes, numeric: true, cell: (c) => number(c.votesToWin ?? 0) },
+    { title: courtSettings.votesToWin[0], numeric: true, cell: (c) => number(c.votesToWin ?? 0) },
     { title: courtSettings.mode[0], cell: ({ mode = 'claim' }) => modes[mode] ?? mode },
     { title: t.changed, numeric: true, cell: (c) => moment(c.updatedAt) },
   ];

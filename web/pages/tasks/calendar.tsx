@@ -100,19 +100,19 @@ const TONES: Record<Entry['of']['state'], Tone> = {
 };
 
 function Day({ of, entries, isOpen }: { of: Date; entries: Entry[]; isOpen: boolean }) {
-  const { calendar: t, common } = texts.value;
+  const { calendar: t, items } = texts.value;
   const c = t.columns;
   const [most, setMost] = useState(LISTED);
   const title = dateLong(of);
   const more = entries.length > most ? () => setMost(most + LISTED) : undefined;
   const columns: Column<Entry>[] = [
     { title: c.time, cell: ({ at }) => timeOfDay(at) },
-    { title: c.task, cell: ({ task: { id } }) => <a href={taskPath(id)}>{id}</a> },
-    { title: common.state, cell: ({ of: { state } }) => <Badge tone={TONES[state]}>{t.states[state]}</Badge> },
-    { title: c.executor, cell: ({ task }) => task.executor },
+    { title: items.kinds.task, cell: ({ task: { id } }) => <a href={taskPath(id)}>{id}</a> },
+    { title: items.fields.state, cell: ({ of: { state } }) => <Badge tone={TONES[state]}>{t.states[state]}</Badge> },
+    { title: items.fields.executor, cell: ({ task }) => task.executor },
     { title: c.left, numeric: true, cell: (e) => number(e.of.stock) },
     { title: c.out, numeric: true, cell: (e) => number(e.of.dispatched) },
-    { title: c.done, numeric: true, cell: (e) => number(e.of.completed) },
+    { title: items.fields.completed, numeric: true, cell: (e) => number(e.of.completed) },
   ];
   return (
     <Fold

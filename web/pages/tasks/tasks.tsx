@@ -14,11 +14,11 @@ import { Tabs } from './tabs.tsx';
 
 type Task = Schemas['Task'];
 
-const filterFields = ({ tasks: t, common, items }: Texts): LeafSpec[] => [
+const filterFields = ({ tasks: t, items }: Texts): LeafSpec[] => [
   { kind: 'text', name: 'executor', said: [t.executor, t.executorHint], empty: 'omit' },
   { kind: 'moment', name: 'from', said: [t.from, t.fromHint], empty: 'omit' },
   { kind: 'moment', name: 'to', said: [t.to, t.toHint], empty: 'omit' },
-  among('state', common.state, picked(['active', 'deleted'], items.states)),
+  among('state', items.fields.state, picked(['active', 'deleted'], items.states)),
   { kind: 'flag', name: 'ownOnly', said: [t.ownOnly, ''], initial: false, proposed: true },
 ];
 
@@ -55,20 +55,20 @@ function Found({ query: { executor, from, to, state, ownOnly } }: { query: Recor
 }
 
 function columns(): Column<Task>[] {
-  const c = texts.value.tasks.columns;
+  const { tasks: t, items } = texts.value;
   return [
-    { title: c.task, cell: ({ id }) => <a href={taskPath(id)}>{id}</a> },
-    { title: c.rhythm, cell: rhythm },
-    { title: c.executor, cell: ({ executor }) => executor },
-    { title: c.template, cell: ({ templateId }) => templateId },
-    { title: c.start, cell: ({ startTime }) => moment(startTime) },
-    { title: c.times, numeric: true, cell: ({ dispatchTimes }) => number(dispatchTimes) },
+    { title: items.kinds.task, cell: ({ id }) => <a href={taskPath(id)}>{id}</a> },
+    { title: t.columns.rhythm, cell: rhythm },
+    { title: items.fields.executor, cell: ({ executor }) => executor },
+    { title: t.form.templateId[0], cell: ({ templateId }) => templateId },
+    { title: t.form.startTime[0], cell: ({ startTime }) => moment(startTime) },
+    { title: t.columns.times, numeric: true, cell: ({ dispatchTimes }) => number(dispatchTimes) },
   ];
 }
 
 function rhythm({ everyMinutes, dailyTime, everyDays, timezone }: Task): string {
   const t = texts.value.tasks;
   if (everyMinutes !== null) return t.everyMinutes(span(everyMinutes * 60));
-  if (dailyTime === null) return t.once;
+  if (dailyTime === null) return t.form.types.once;
   return everyDays === 1 ? t.daily(dailyTime, timezone) : t.everyDays(number(everyDays), dailyTime, timezone);
 }

@@ -54,7 +54,7 @@ const templateFields = ({ taskLists: t, tasks, queueSettings }: Texts): FieldSpe
     ...{ kind: 'rows', name: 'params', said: t.params, row: t.param, add: t.addParam, unique: 'name' },
     fields: [
       { kind: 'text', name: 'name', said: queueSettings.fieldName, empty: 'required' },
-      { ...choice('type', t.paramType, tasks.form.types4, 'string'), proposed: true },
+      { ...choice('type', [tasks.form.type[0], ''], tasks.form.types4, 'string'), proposed: true },
       { kind: 'flag', name: 'required', said: queueSettings.fieldRequired, initial: true, proposed: true },
     ],
   },

@@ -33,7 +33,6 @@ export const desk = {
     last: (decisions: string) => `latest: ${decisions}`,
     decidesOthers: 'your decision also decides its other open tickets in this queue',
   },
-  guidelines: 'Guidelines',
   guideline: (of: string) => `Guideline: ${of}`,
   reading: 'At hand',
   changed: 'This ticket has been changed while you had it. You see it as it is now.',
@@ -53,7 +52,6 @@ export const desk = {
   },
   paused: 'This queue is paused: you can finish what you hold, nothing new comes.',
   decision: {
-    title: 'Decision',
     decide: 'Decide',
     decideKeys: 'Ctrl + Enter',
     choose: 'Verdict',
@@ -111,7 +109,6 @@ export const desk = {
     skip: 'Skip',
     skipTitle: 'Skip this ticket',
     skipHint: 'It goes to someone else, and is never offered to you again.',
-    transfer: 'Transfer',
     transferTitle: 'Move this ticket to another queue',
     transferHint: 'Your lease ends, and people at the other queue are handed it.',
   },
@@ -160,7 +157,6 @@ export const jury = {
   deadline: (when: string) => `To be decided by ${when}`,
   invited: 'You are invited',
   invitations: {
-    title: 'Invitations',
     none: 'No open invitation.',
     of: (id: string) => `case ${id}`,
     accept: 'Accept',

@@ -31,7 +31,6 @@ export const desk: Texts['desk'] = {
     last: (decisions) => `最近：${decisions}`,
     decidesOthers: '您的裁定同时适用于此队列中该主题的其他未决工单',
   },
-  guidelines: '准则',
   guideline: (of) => `准则：${of}`,
   reading: '当前内容',
   changed: '在您处理期间此工单已被修改，现在显示的是最新内容。',
@@ -51,7 +50,6 @@ export const desk: Texts['desk'] = {
   },
   paused: '此队列已暂停：您可以完成手上的工单，但不会有新的工单。',
   decision: {
-    title: '裁定',
     decide: '提交裁定',
     decideKeys: 'Ctrl + Enter',
     choose: '结论',
@@ -109,7 +107,6 @@ export const desk: Texts['desk'] = {
     skip: '跳过',
     skipTitle: '跳过此工单',
     skipHint: '工单将分配给其他人，且不再分配给您。',
-    transfer: '转移',
     transferTitle: '将此工单转到其他队列',
     transferHint: '您的租约将结束，工单由目标队列的人员处理。',
   },
@@ -156,7 +153,6 @@ export const jury: Texts['jury'] = {
   deadline: (when) => `须在 ${when} 前裁决`,
   invited: '您受邀参与',
   invitations: {
-    title: '邀请',
     none: '没有待处理的邀请。',
     of: (id) => `案件 ${id}`,
     accept: '接受',
