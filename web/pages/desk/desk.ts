@@ -4,10 +4,10 @@ import { serverNow } from '../../api/clock.ts';
 import { isPassing, mayPass, type Problem, problemOf } from '../../api/problem.ts';
 import { beforeSignOut, returned } from '../../api/signing.ts';
 import type { StreamEvent } from '../../api/stream.ts';
-import { lastActivity } from '../../components/activity.ts';
 import { unsent } from '../../unsaved.ts';
 import { type Calls, causeOf } from './calls.ts';
 import { Drafts } from './drafts.ts';
+import { isRenewalDue, leaseUntil, now } from './lease.ts';
 import * as steps from './shelf.ts';
 import { type Cause, EMPTY, type Held, NOTHING, type Pending, type Shelf, type Tally } from './shelf.ts';
 
@@ -19,8 +19,6 @@ const TICK_MS = 500;
 const WAIT_SECONDS = 25;
 const RETRY_MS = 3_000;
 const UNSEEN = { unseen: true, reason: 'claimed ahead, not seen' };
-
-const now = () => ({ server: serverNow(), local: performance.now() });
 
 /** A reviewer's desk at one queue: claims, keeps, decides, and says what becomes of what they hold. */
 export class Desk {
@@ -263,14 +261,14 @@ export class Desk {
     for (const held of steps.heldOf(this.shelf.value)) {
       const { id } = held.ticket;
       if (held.expiresMs + MARGIN_MS < serverNow()) void this.#once(id, () => this.#see(id, false));
-      else if (steps.isRenewalDue(held, now(), lastActivity())) void this.#once(id, () => this.#renew(held));
+      else if (isRenewalDue(held)) void this.#once(id, () => this.#renew(held));
     }
   }
 
   async #renew({ token, ticket: { id } }: Held): Promise<void> {
     try {
       const { expiresAt } = await data(this.#calls.renew(id, token));
-      const renewed = { expiresMs: Date.parse(expiresAt), fullAt: performance.now() };
+      const renewed = leaseUntil(expiresAt, now());
       this.shelf.value = steps.change(this.shelf.value, id, (held) => ({ ...held, ...renewed }));
     } catch (error) {
       const cause = causeOf(problemOf(error));

@@ -1,18 +1,14 @@
 import type { Schemas } from '../../api/client.ts';
 import type { Problem } from '../../api/problem.ts';
+import { type Lease, leaseUntil, type Now } from './lease.ts';
 
 // What a reviewer holds, as pure steps from one state to the next.
 
 type Ticket = Schemas['HandedTicket'];
 
-export interface Held {
+export interface Held extends Lease {
   ticket: Ticket;
   token: string;
-  /** On the server's clock, in ms. */
-  expiresMs: number;
-  leaseMs: number;
-  /** When the lease was last a full one, on the clock of `performance.now()`. */
-  fullAt: number;
   /** When it first stood before the reviewer, on the same clock; null: not yet. */
   shownAt: number | null;
   /** It was changed while it stood there. */
@@ -62,13 +58,6 @@ export interface Shelf {
 
 export const EMPTY: Shelf = { current: null, ready: [], pending: null, sending: [], lost: null, late: [] };
 
-interface Now {
-  /** On the server's clock. */
-  server: number;
-  /** On the clock of `performance.now()`. */
-  local: number;
-}
-
 export function heldOf({ current, ready, pending, sending }: Shelf): Held[] {
   return [...(current ? [current] : []), ...ready, ...(pending ? [pending.held] : []), ...sending];
 }
@@ -92,10 +81,8 @@ export function take(shelf: Shelf, tickets: readonly Ticket[], now: Now): Shelf 
 export function heldFrom(ticket: Ticket, now: Now): Held[] {
   const { lease } = ticket;
   if (!lease?.token) return [];
-  const [grantedMs, expiresMs] = [Date.parse(lease.grantedAt), Date.parse(lease.expiresAt)];
-  const leaseMs = expiresMs - grantedMs;
-  const fullAt = now.local - (leaseMs - (expiresMs - now.server));
-  return [{ ticket, token: lease.token, expiresMs, leaseMs, fullAt, shownAt: null, changed: false, problem: null }];
+  const until = leaseUntil(lease.expiresAt, now, Date.parse(lease.grantedAt));
+  return [{ ...until, ticket, token: lease.token, shownAt: null, changed: false, problem: null }];
 }
 
 /** Brings the next one before the reviewer, if nothing is. */
@@ -172,15 +159,6 @@ export function change(shelf: Shelf, id: string, how: (held: Held) => Held): She
     pending: shelf.pending && { ...shelf.pending, held: one(shelf.pending.held) },
     sending: shelf.sending.map(one),
   };
-}
-
-/**
- * Whether to renew: more than half of the lease is over, and the reviewer has done something since it was a full one. Who has
- * gone away keeps nothing from others.
- */
-export function isRenewalDue({ expiresMs, leaseMs, fullAt }: Held, now: Now, activeAt: number): boolean {
-  const leftMs = expiresMs - now.server;
-  return leftMs > 0 && leftMs < leaseMs / 2 && activeAt > fullAt;
 }
 
 /** What this tab has done since it was opened. */

@@ -3,17 +3,12 @@ import type { Schemas } from '../../api/client.ts';
 import { serverNow } from '../../api/clock.ts';
 import { type Problem, problemOf } from '../../api/problem.ts';
 import type { StreamEvent } from '../../api/stream.ts';
-import { lastActivity } from '../../components/activity.ts';
+import { isRenewalDue, type Lease, leaseUntil, now } from '../desk/lease.ts';
 import { type Case, type CaseCalls, causeOf } from './calls.ts';
 
-export interface Hold {
+export interface Hold extends Lease {
   case: Case;
   token: string;
-  /** On the server's clock, in ms. */
-  expiresMs: number;
-  leaseMs: number;
-  /** When the lease was last a full one, as far as this desk knows; on the clock of `performance.now()`. */
-  fullAt: number;
   /** The system gave it, so that it can be declined. */
   invited: boolean;
 }
@@ -105,11 +100,9 @@ export class JuryDesk {
   }
 
   #take(found: Case, { token, expiresAt }: { token: string; expiresAt: string }, resumed: boolean): void {
-    const expiresMs = Date.parse(expiresAt);
-    const leftMs = expiresMs - serverNow();
-    const leaseMs = Math.max(this.#leaseMs, leftMs);
-    const fullAt = performance.now() - (leaseMs - leftMs);
-    this.hold.value = { case: found, token, expiresMs, leaseMs, fullAt, invited: false };
+    const at = now();
+    const began = Math.min(at.server, Date.parse(expiresAt) - this.#leaseMs);
+    this.hold.value = { ...leaseUntil(expiresAt, at, began), case: found, token, invited: false };
     if (resumed) void this.#askInvited(token);
   }
 
@@ -204,10 +197,8 @@ export class JuryDesk {
       if (performance.now() > this.#claimAt) void this.claim();
       return;
     }
-    const leftMs = hold.expiresMs - serverNow();
-    const isDue = leftMs < hold.leaseMs / 2 && lastActivity() > hold.fullAt;
     // past its end the answer to a renewal says what has become of it
-    if (isDue || leftMs < -TICK_MS) void this.#renew(hold);
+    if (isRenewalDue(hold) || hold.expiresMs + TICK_MS < serverNow()) void this.#renew(hold);
   }
 
   async #renew({ case: { id }, token }: Hold): Promise<void> {
@@ -216,9 +207,7 @@ export class JuryDesk {
     try {
       const { expiresAt } = await this.#calls.renew(id, token);
       const hold = this.hold.value;
-      const expiresMs = Date.parse(expiresAt);
-      if (hold?.token === token)
-        this.hold.value = { ...hold, expiresMs, leaseMs: expiresMs - serverNow(), fullAt: performance.now() };
+      if (hold?.token === token) this.hold.value = { ...hold, ...leaseUntil(expiresAt, now()) };
     } catch (error) {
       const cause = causeOf(problemOf(error));
       if (cause) this.#end(id, cause);
