@@ -1,14 +1,8 @@
-const two = (n: number) => String(n).padStart(2, '0');
-
-/** A moment as `<input type="datetime-local">` writes it, in the browser's time zone. */
+/** A moment as `<input type="datetime-local">` writes it, in the browser's time zone. What is none, as an address may have it, stays. */
 export function localText(iso: string): string {
-  const d = new Date(iso);
-  const [date, time] = [
-    [d.getMonth() + 1, d.getDate()],
-    [d.getHours(), d.getMinutes(), d.getSeconds()],
-  ];
-  const fraction = d.getMilliseconds() ? `.${String(d.getMilliseconds()).padStart(3, '0')}` : '';
-  return `${d.getFullYear()}-${date.map(two).join('-')}T${time.map(two).join(':')}${fraction}`;
+  const ms = Date.parse(iso);
+  if (Number.isNaN(ms)) return iso;
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().replace(/(\.000)?Z$/, '');
 }
 
 /** The moment that such an input says; null for what is none. */

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import { useAttempt } from '../../api/attempt.ts';
-import { api, data, type Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { TextField } from '../../components/field.tsx';
 import { number } from '../../components/format.ts';
 import { ProblemNote, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
-import { MOST_AHEAD, reasonIn } from '../item/offers.ts';
+import { explain, MOST_AHEAD, reasonIn } from '../item/offers.ts';
 
 /** The API counts no further. */
 const MOST_COUNTED = 1_000;
@@ -52,11 +52,8 @@ function Explain({ who: { queue, reviewer, skills } }: { who: Props }) {
     event.preventDefault();
     setAnswer([]);
     void attempt(async () => {
-      const body = { reviewer, skills, ticket: id.trim() };
-      const found = await data(api.POST('/v1/queues/{queue}/explain', { params: { path: { queue } }, body }));
-      if (!('offered' in found)) return;
-      const why = found.why.map(reasonIn);
-      setAnswer(found.offered ? [t.offered(number(found.ahead), found.ahead >= MOST_AHEAD)] : why);
+      const { offered, ahead, why } = await explain({ id: id.trim(), queue }, reviewer, skills);
+      setAnswer(offered ? [t.offered(number(ahead), ahead >= MOST_AHEAD)] : why.map(reasonIn));
     });
   };
   return (

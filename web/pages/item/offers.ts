@@ -14,7 +14,7 @@ export interface Offer {
 
 /** Asks the API. @throws CallError */
 export async function explain(
-  { id, queue }: Ticket,
+  { id, queue }: Pick<Ticket, 'id' | 'queue'>,
   reviewer: string,
   skills: string[],
   signal?: AbortSignal,
