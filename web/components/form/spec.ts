@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { zones } from './moments.ts';
 
 /** What is said about a field: its label, and what it does. */
 export type Said = readonly [label: string, does: string];
@@ -206,6 +207,11 @@ export const picked = (values: readonly string[], words: Readonly<Record<string,
 
 /** A field that has to be given; its initial value is a proposal. */
 export const proposed = (field: NumberField): NumberField => ({ ...field, proposed: true, empty: 'required' });
+
+/** A time zone: that of the setting, else UTC. */
+export const zone = (said: Said): FieldSpec => ({
+  ...{ kind: 'text', name: 'timezone', said, empty: 'omit', initial: 'UTC', suggestions: zones() },
+});
 
 /** The name under which something is saved, and whether it is shared; left out: the caller may not share. */
 export const savedAs = (name: string, shared?: Said): FieldSpec[] => [

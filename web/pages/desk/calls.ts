@@ -7,8 +7,15 @@ const lasting = (sent: unknown) => ({ keepalive: JSON.stringify(sent).length < 1
 
 export type Calls = ReturnType<typeof callsOf>;
 
+/** Who works where, with what skills. */
+export interface Who {
+  queue: string;
+  reviewer: string;
+  skills: string[];
+}
+
 /** What a desk asks of the API, for one reviewer at one queue. */
-export function callsOf({ queue, reviewer, skills }: { queue: string; reviewer: string; skills: string[] }) {
+export function callsOf({ queue, reviewer, skills }: Who) {
   const at = (id: string) => ({ path: { id } });
   return {
     reviewer,

@@ -5,22 +5,18 @@ import { Action } from '../../components/action.tsx';
 import { type Draft, emptyDraft, read } from '../../components/form/draft.ts';
 import { savedAs } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
+import type { Who } from './calls.ts';
 import { type DecisionForm, wordsOf } from './schema.ts';
 import { draftFrom } from './suggested.tsx';
-
-interface Who {
-  queue: string;
-  reviewer: string;
-}
 
 // without keys, and to an administrator, whoever is at the desk has their own
 const byOf = (reviewer: string) => (mayAct() ? { by: reviewer } : {});
 
 /** The answers that somebody at this desk can fill in: their own and shared ones. */
-export const useMacros = ({ queue, reviewer }: Who) =>
+export const useMacros = ({ queue, reviewer }: Omit<Who, 'skills'>) =>
   useGet('/v1/queues/{queue}/macros', { path: { queue }, query: { limit: 100, ...byOf(reviewer) } });
 
-interface Props extends Who {
+interface Props extends Omit<Who, 'skills'> {
   macros: ReturnType<typeof useMacros>;
   form: DecisionForm;
   draft: Draft | undefined;

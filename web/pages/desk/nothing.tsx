@@ -6,18 +6,10 @@ import { number } from '../../components/format.ts';
 import { ProblemNote, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { explain, MOST_AHEAD, reasonIn } from '../item/offers.ts';
-
-/** The API counts no further. */
-const MOST_COUNTED = 1_000;
-
-interface Props {
-  queue: string;
-  reviewer: string;
-  skills: string[];
-}
+import type { Who } from './calls.ts';
 
 /** Why the desk is empty, and that it waits. */
-export function NothingYet({ reasons, who }: { reasons: Schemas['Reasons']; who: Props }) {
+export function NothingYet({ reasons, who }: { reasons: Schemas['Reasons']; who: Who }) {
   const t = texts.value.desk.empty;
   const names = Object.keys(t.reasons) as (keyof typeof t.reasons)[];
   const found = names.filter((name) => reasons[name] > 0);
@@ -39,11 +31,11 @@ export function NothingYet({ reasons, who }: { reasons: Schemas['Reasons']; who:
 }
 
 function counted(n: number): string {
-  return n < MOST_COUNTED ? number(n) : texts.value.desk.empty.orMore(number(n));
+  return n < MOST_AHEAD ? number(n) : texts.value.desk.empty.orMore(number(n));
 }
 
 /** Whether a certain ticket is offered to this reviewer. */
-function Explain({ who: { queue, reviewer, skills } }: { who: Props }) {
+function Explain({ who: { queue, reviewer, skills } }: { who: Who }) {
   const t = texts.value.desk.empty;
   const [id, setId] = useState('');
   const [answer, setAnswer] = useState<string[]>([]);

@@ -14,7 +14,7 @@ import { ChoosePerson, PersonShown, personAt } from '../../components/person.tsx
 import { texts } from '../../texts/texts.ts';
 import { askFirst } from '../../unsaved.ts';
 import { useArrivals } from './arrivals.ts';
-import { callsOf } from './calls.ts';
+import { callsOf, type Who } from './calls.ts';
 import { Decision, decisionForm } from './decision.tsx';
 import { Desk } from './desk.ts';
 import './desk.css';
@@ -47,12 +47,6 @@ export function DeskPage() {
     );
   const who = { queue, reviewer, skills: [...skills.value] };
   return <Place key={`${queue} ${reviewer}`} settings={settings.data} who={who} />;
-}
-
-interface Who {
-  queue: string;
-  reviewer: string;
-  skills: string[];
 }
 
 interface WorkProps {
@@ -184,7 +178,7 @@ interface SideProps {
   held: Held;
   form: DecisionForm;
   macros: ReturnType<typeof useMacros>;
-  who: WorkProps['who'];
+  who: Who;
   settings: Schemas['Queue'];
   /** Shows or hides all media. */
   reveal: () => void;

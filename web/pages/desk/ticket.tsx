@@ -4,7 +4,9 @@ import { useGet } from '../../api/resource.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Body } from '../../components/body/body.tsx';
-import { SIZES, STARTS, setViewing, type Viewing, viewingOf } from '../../components/body/viewing.ts';
+import { SIZES, STARTS, setViewing, viewingOf } from '../../components/body/viewing.ts';
+import { Select } from '../../components/field.tsx';
+import { type Option, picked } from '../../components/form/spec.ts';
 import { moment, number, span } from '../../components/format.ts';
 import { type Fact, Facts } from '../../components/page.tsx';
 import { personAt } from '../../components/person.tsx';
@@ -97,24 +99,16 @@ function ViewingChoice() {
   const t = texts.value.desk.viewing;
   const person = personAt(session.value);
   const viewing = viewingOf(person);
-  const select = <K extends 'start' | 'size'>(
-    name: K,
-    options: readonly Viewing[K][],
-    words: Record<string, string>,
-  ) => (
-    <label>
+  const select = (name: 'start' | 'size', options: Option[]) => (
+    <label for={`viewing-${name}`}>
       {t[name]}
-      <select
+      <Select
+        id={`viewing-${name}`}
         aria-label={t[name]}
+        options={options}
         value={viewing[name]}
-        onChange={(event) => setViewing(person, { [name]: event.currentTarget.value as Viewing[K] })}
-      >
-        {options.map((one) => (
-          <option key={one} value={one}>
-            {words[one]}
-          </option>
-        ))}
-      </select>
+        set={(chosen) => setViewing(person, { [name]: chosen })}
+      />
     </label>
   );
   const box = (name: 'grey' | 'sound') => (
@@ -131,8 +125,8 @@ function ViewingChoice() {
     <details class="desk-viewing">
       <summary>{t.title}</summary>
       <div class="row">
-        {select('start', STARTS, t.starts)}
-        {select('size', SIZES, t.sizes)}
+        {select('start', picked(STARTS, t.starts))}
+        {select('size', picked(SIZES, t.sizes))}
         {box('grey')}
         {box('sound')}
       </div>

@@ -59,9 +59,8 @@ export const ownJobCommands = (): readonly JobCommand[] => JOB_COMMANDS.filter((
 export const isFrom = ({ from }: JobCommand, state: string): boolean => from.some((one) => one === state);
 
 /** @throws CallError also for a command that was understood and not carried out */
-export async function giveCommand({ name }: JobCommand, id: string, reason?: string): Promise<void> {
-  const body = { command: name, id, reason } as Schemas['JobCommand'];
-  const { success, error } = await data(api.POST('/v1/jobs', { body }));
+export async function giveCommand(command: object): Promise<void> {
+  const { success, error } = await data(api.POST('/v1/jobs', { body: command as Schemas['JobCommand'] }));
   if (!success) throw new CallError(ownProblem('other', error ?? ''));
 }
 
@@ -75,7 +74,7 @@ function JobActions({ job: { id, state }, refresh }: { job: Job; refresh: () => 
       will={`${t[`${one.name}Will`]} ${state === 'reserved' ? t.consumerLoses : ''}`}
       fields={one.name === 'bury' ? [reasonField()] : []}
       danger={one.name === 'delete'}
-      run={({ reason }: Why) => giveCommand(one, id, reason).then(refresh)}
+      run={({ reason }: Why) => giveCommand({ command: one.name, id, reason }).then(refresh)}
     />
   ));
 }

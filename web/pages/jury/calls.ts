@@ -17,7 +17,7 @@ export function callsOf(court: string, juror: string) {
     renew: (id: string, token: string) => data(api.POST('/v1/cases/{id}/renew', { params: at(id), body: { token } })),
     skip: (id: string, token: string) =>
       data(api.POST('/v1/cases/{id}/release', { params: at(id), body: { token, skip: true } })),
-    decline: (id: string, token: string) => decline(id, token),
+    decline,
     isInvited: async (token: string) => (await invitationsOf(juror)).some((one) => one.token === token),
   };
 }

@@ -1,9 +1,9 @@
 import { api, data, type Schemas } from '../../api/client.ts';
-import { CallError, ownProblem } from '../../api/problem.ts';
 import { Action } from '../../components/action.tsx';
 import { count, type FieldSpec, seconds } from '../../components/form/spec.ts';
 import type { ListKind } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
+import { giveCommand } from '../item/job.tsx';
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -17,11 +17,7 @@ const ADDERS: Record<ListKind, (name: string, body: Given) => Promise<void>> = {
     const params = { path: { court } };
     await data(api.POST('/v1/courts/{court}/cases', { params, body: body as Schemas['NewCase'] }));
   },
-  job: async (topic, body) => {
-    const command = { command: 'add', topic, ...body } as Schemas['JobCommand'];
-    const { success, error } = await data(api.POST('/v1/jobs', { body: command }));
-    if (!success) throw new CallError(ownProblem('other', error ?? ''));
-  },
+  job: (topic, body) => giveCommand({ command: 'add', topic, ...body }),
 };
 
 /** A button that asks for an item, and adds it. */

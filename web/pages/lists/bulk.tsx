@@ -232,7 +232,8 @@ function actOf(command: JobCommand, name: Act['name']): Act {
     return { hit: { ids }, total: ids.length, sample: ids.slice(0, SAMPLE), others: jobs.length - ids.length };
   };
   const run = async (_: string, hit: Hit, reason: string) => {
-    const given = await Promise.allSettled(idsOf(hit).map((id) => giveCommand(command, id, reason || undefined)));
+    const give = (id: string) => giveCommand({ command: name, id, reason: reason || undefined });
+    const given = await Promise.allSettled(idsOf(hit).map(give));
     const failed = given.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     if (failed.length === given.length) throw failed[0];
     return { done: given.length - failed.length, skipped: failed.length };

@@ -126,7 +126,6 @@ function AsTable({ title, drawn, saidAt }: TableProps) {
   const columns: Column<number>[] = [
     { title: t.time, cell: (step) => timeOf(drawn, step) },
     ...drawn.lines.map((line, n) => ({
-      id: line.name,
       title: labelOf(line),
       numeric: true,
       cell: (step: number) => saidAt(n, step),

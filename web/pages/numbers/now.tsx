@@ -38,7 +38,7 @@ export function Now({ queue }: { queue: string }) {
               { title: items.kinds.ticket, cell: ({ id }) => <a href={itemPath('ticket', id)}>{id}</a> },
               { title: t.since, cell: ({ lease }) => lease && <When at={lease.grantedAt} /> },
               { title: items.fields.leaseUntil, cell: ({ lease }) => lease && <When at={lease.expiresAt} /> },
-              (mayAct('supervisor') || mayAct('producer')) && {
+              mayAct('producer') && {
                 title: schedules.columns.actions,
                 cell: (ticket) => (
                   <div class="row">

@@ -4,8 +4,7 @@ import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action, DeleteButton } from '../../components/action.tsx';
 import { refusal } from '../../components/form/form.tsx';
-import { zones } from '../../components/form/moments.ts';
-import { count, type FieldSpec, proposed } from '../../components/form/spec.ts';
+import { count, type FieldSpec, proposed, zone } from '../../components/form/spec.ts';
 import { moment, number } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
@@ -72,7 +71,7 @@ function fields(isNew: boolean): FieldSpec[] {
       fields: [{ kind: 'text', name: '0', said: t.category, empty: 'required' }, proposed(count('1', t.perDay, 10))],
     },
     { kind: 'moment', name: 'awayUntil', said: t.awayUntil, empty: 'null' },
-    { kind: 'text', name: 'timezone', said: t.timezone, empty: 'omit', initial: 'UTC', suggestions: zones() },
+    zone(t.timezone),
   ];
 }
 

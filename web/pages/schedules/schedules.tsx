@@ -3,8 +3,7 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/resource.ts';
 import { Action, DeleteButton } from '../../components/action.tsx';
 import { Filters, word } from '../../components/form/filters.tsx';
-import { zones } from '../../components/form/moments.ts';
-import { count, type FieldSpec, seconds } from '../../components/form/spec.ts';
+import { count, type FieldSpec, seconds, zone } from '../../components/form/spec.ts';
 import { moment, number, span } from '../../components/format.ts';
 import { Empty, Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
@@ -83,7 +82,7 @@ const scheduleFields = ({ schedules: t }: Texts, isNew: boolean): FieldSpec[] =>
   ...(isNew ? [{ kind: 'text', name: 'name', said: t.name, empty: 'required' } as const] : []),
   { ...seconds('everySeconds', t.everySeconds, null), empty: 'omit' },
   { kind: 'text', name: 'cron', said: t.cron, empty: 'omit' },
-  { kind: 'text', name: 'timezone', said: t.timezone, empty: 'omit', initial: 'UTC', suggestions: zones() },
+  zone(t.timezone),
   { ...seconds('TTR', t.ttr, 60), empty: 'omit' },
   { ...count('priority', t.priority, 1024), empty: 'omit' },
   { kind: 'json', name: 'body', said: t.body, empty: 'null' },

@@ -1,5 +1,4 @@
-import { zones } from '../../components/form/moments.ts';
-import { choice, count, type FieldSpec, type Part, proposed, seconds } from '../../components/form/spec.ts';
+import { choice, count, type FieldSpec, type Part, proposed, seconds, zone } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { callbackFields } from './callback-form.ts';
 
@@ -41,7 +40,7 @@ const showing = (t: CourtTexts): Part => ({
     seconds('leaseSeconds', t.leaseSeconds, 600),
     count('overbook', t.overbook, 0),
     count('votesPerDay', t.votesPerDay, null),
-    { kind: 'text', name: 'timezone', said: t.timezone, empty: 'omit', initial: 'UTC', suggestions: zones() },
+    zone(t.timezone),
     {
       ...{ kind: 'optional', name: 'window', said: t.window },
       fields: [proposed(count('cases', t.windowCases, 3)), proposed(seconds('seconds', t.windowSeconds, 1_800))],

@@ -114,6 +114,7 @@ function Editor(props: EditorProps) {
 /** What a dry run has found, or a save has warned of. */
 function Forecast({ of }: { of: Foreseen }) {
   const t = texts.value.settings;
+  const found = 'total' in of ? <Moved of={of} /> : 'inUse' in of && <Judged of={of} />;
   return (
     <div role="status">
       {'warnings' in of &&
@@ -122,16 +123,7 @@ function Forecast({ of }: { of: Foreseen }) {
             {warning}
           </p>
         ))}
-      {'total' in of && (
-        <Section title={t.dryRun}>
-          <Moved of={of} />
-        </Section>
-      )}
-      {'inUse' in of && (
-        <Section title={t.dryRun}>
-          <Judged of={of} />
-        </Section>
-      )}
+      {found && <Section title={t.dryRun}>{found}</Section>}
     </div>
   );
 }

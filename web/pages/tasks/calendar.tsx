@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useResource } from '../../api/resource.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
+import { Select } from '../../components/field.tsx';
 import { Fold } from '../../components/fold.tsx';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
@@ -75,6 +76,7 @@ function Moves({ shown }: { shown: Shown }) {
   const { route } = useLocation();
   const go = (to: Partial<Shown>) => route(addressOf({ ...shown, ...to }));
   const { view, day } = shown;
+  const views = [['month', t.month] as const, ['week', t.week] as const];
   return (
     <>
       <button type="button" onClick={() => go({ day: shifted(view, day, -1) })}>
@@ -86,10 +88,7 @@ function Moves({ shown }: { shown: Shown }) {
       <button type="button" onClick={() => go({ day: shifted(view, day, 1) })}>
         {t.next}
       </button>
-      <select aria-label={t.view} value={view} onChange={(event) => go({ view: event.currentTarget.value as View })}>
-        <option value="month">{t.month}</option>
-        <option value="week">{t.week}</option>
-      </select>
+      <Select aria-label={t.view} options={views} value={view} set={(chosen) => go({ view: chosen as View })} />
     </>
   );
 }

@@ -69,7 +69,7 @@ function Adding({ known }: { known: Known }) {
     });
   };
   return (
-    <TaskForm form={form} parts={parts} onChange={onChange} onSubmit={() => void add()} label={texts.value.common.save}>
+    <TaskForm form={form} parts={parts} onChange={onChange} onSubmit={() => void add()}>
       {added && (
         <Said task={added}>
           {t.added(added.id)} <a href={taskPath(added.id)}>{t.open}</a>
@@ -135,7 +135,6 @@ function Changing({ task: loaded, known }: { task: Task; known: Known }) {
       parts={parts}
       onChange={onChange}
       onSubmit={() => void save()}
-      label={texts.value.common.save}
       disabled={isDeleted || !isChanged || !mayAct('producer')}
       state={isChanged ? t.changeHint : texts.value.settings.nothingToSave}
     >
@@ -190,17 +189,16 @@ interface TaskFormProps {
   parts: readonly Part[];
   onChange: (draft: Draft) => void;
   onSubmit: () => void;
-  label: string;
   disabled?: boolean;
   state?: string;
   children?: ComponentChildren;
 }
 
-function TaskForm({ form, parts, onChange, onSubmit, label, disabled = false, state, children }: TaskFormProps) {
+function TaskForm({ form, parts, onChange, onSubmit, disabled = false, state, children }: TaskFormProps) {
   const actions = (
     <>
       <button type="submit" class="primary" disabled={form.busy || disabled}>
-        {label}
+        {texts.value.common.save}
       </button>
       {state && <output class="muted">{state}</output>}
     </>

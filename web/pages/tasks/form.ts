@@ -1,6 +1,5 @@
 import type { Schemas } from '../../api/client.ts';
-import { zones } from '../../components/form/moments.ts';
-import { choice, count, type FieldSpec, type Part, seconds } from '../../components/form/spec.ts';
+import { choice, count, type FieldSpec, type Part, seconds, zone } from '../../components/form/spec.ts';
 import type { Texts } from '../../texts/en.ts';
 import { callbackFields } from '../settings/callback-form.ts';
 
@@ -56,7 +55,7 @@ function when(t: FormTexts, { task }: Known): FieldSpec[] {
     count('everyMinutes', t.everyMinutes, null),
     { kind: 'text', name: 'dailyTime', said: t.dailyTime, empty: 'null' },
     count('everyDays', t.everyDays, 1),
-    { kind: 'text', name: 'timezone', said: t.timezone, empty: 'omit', initial: 'UTC', suggestions: zones() },
+    zone(t.timezone),
   ];
   return [
     ...(task ? [] : [type]),
