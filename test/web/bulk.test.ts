@@ -134,11 +134,11 @@ test('S3.2 jobs that are selected are kicked, buried and deleted, after a previe
 test('S4.9 a preview names what turns or hides its text, as the page of the ticket does, and keeps emoji whole', async () => {
   const family = '👨\u200d👩\u200d👧\u200d👦';
   await add(api, 'marked', {
-    id: 'm-1',
+    id: 'turned-1',
     body: { text: `see ${family} and\nuser\u202egnp\u200b\u200b exe`, more: 'of ❤️ it' },
   });
   const page = await browser.open(at('/queues/ticket/marked'));
-  await row(page, 'm-1').waitFor();
+  await row(page, 'turned-1').waitFor();
   const preview = page.locator('.list-content');
   expect(await preview.textContent()).toBe(`see ${family} and userU+202EgnpU+200B × 2 exe · of ❤️ it`);
   expect(await preview.locator('.body-mark').allTextContents()).toEqual(['U+202E', 'U+200B × 2']);
