@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { answer, either, oneOf, Reason, TextOrNull, Whole } from './common.ts';
 import { JobId } from './jobs.ts';
 import { KEPT_KINDS } from './kinds.ts';
-import { AnyName, isPerson } from './names.ts';
+import { AnyName, NOT_THE_SERVERS } from './names.ts';
 
 /** An item by its kind and id; of a task with all of its occurrences. */
 const ErasedItem = z.strictObject({ kind: z.enum(KEPT_KINDS), id: JobId });
@@ -10,7 +10,7 @@ const ErasedItem = z.strictObject({ kind: z.enum(KEPT_KINDS), id: JobId });
 export const NewErasure = z
   .strictObject({
     item: ErasedItem.optional(),
-    person: AnyName.refine(isPerson, 'is what events call the server itself')
+    person: AnyName.refine(...NOT_THE_SERVERS)
       .optional()
       .describe('A name: of a reviewer, juror or user, a party, or a key'),
     reason: Reason,

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { answer, nullByDefault, TextOrNull, Texts, Time, texts, Whole, whole } from './common.ts';
 import { ROLES } from './kinds.ts';
-import { AnyId, CONTROL, isPerson, Name } from './names.ts';
+import { AnyId, CONTROL, Name, NOT_THE_SERVERS } from './names.ts';
 
 export const Role = z.enum(ROLES).openapi('Role');
 export type Role = z.output<typeof Role>;
@@ -18,11 +18,11 @@ export const needsSubject = (role: Role): boolean => role === 'reviewer' || role
 
 export const NewKey = z
   .strictObject({
-    name: AnyId.refine(isPerson, 'is what events call the server itself')
+    name: AnyId.refine(...NOT_THE_SERVERS)
       .optional()
       .describe('How events name it; left out: its subject, else its role'),
     role: Role,
-    subject: Name.refine(isPerson, 'is what events call the server itself')
+    subject: Name.refine(...NOT_THE_SERVERS)
       .optional()
       .describe('The person that a reviewer key acts for, or the model of a model key'),
     queues: nullByDefault(z.array(QueuePattern).min(1).max(100)).describe(

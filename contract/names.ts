@@ -44,7 +44,9 @@ const NAME = new RegExp(String.raw`^(?!\.{1,2}$)[^${CONTROL}${HIDDEN}\ud800-\udf
 const SERVERS = /^(model:|nexus\/|erased-)/;
 /** Whom events name where nobody has acted: the server itself, and anyone at one that asks for no keys. */
 const NOBODY = /^(anonymous|erasure|push|schedule|system|nexus\/.*|erased-.*)$/s;
-export const isPerson = (name: string): boolean => !NOBODY.test(name);
+const isPerson = (name: string): boolean => !NOBODY.test(name);
+/** For `refine`: of a key or of somebody. */
+export const NOT_THE_SERVERS = [isPerson, 'is a name of the server’s own'] as const;
 const text = z
   .string()
   .regex(

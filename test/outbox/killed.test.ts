@@ -105,7 +105,11 @@ test('10,000 rows of psql, PHP and Python, half of them rolled back, all killed 
   expect(kills).toBeGreaterThan(4);
   const waiting = () => rowsOf<{ n: number }>(url, 'select count(*)::int as n from docket_outbox.message');
   await eventually(async () => (await waiting())[0]?.n === 0, 60_000);
-  for (const follower of followers) expect(await follower.end('SIGTERM')).toBe(0);
+  for (const follower of followers) {
+    // one that is just being started knows of no signal yet
+    await eventually(async () => expect(follower.output()).toContain('is ready'));
+    expect(await follower.end('SIGTERM')).toBe(0);
+  }
 
   const written = await rowsOf(url, 'select kind, id from written order by kind, id collate "C"');
   expect(written.length).toBeGreaterThan(EACH);
