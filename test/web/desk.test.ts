@@ -189,7 +189,7 @@ test('S0.6 two browsers at one queue never show the same ticket', async () => {
 
 test('a ticket is skipped with a reason, and another moved to the queue that it belongs to', async () => {
   await configure(api, 'elsewhere', {});
-  const page = await desk('leave', 3);
+  const page = await desk('leave', 4);
   await keys(page, 's');
   await submit(page, { Reason: 'I know the author' });
   await ticketHeading(page, 'leave-1').waitFor();
@@ -200,11 +200,16 @@ test('a ticket is skipped with a reason, and another moved to the queue that it 
   expect(await ticket(api, 'leave-1')).toMatchObject({ queue: 'leave', state: 'held' });
   await submit(page, { Queue: 'elsewhere' });
   await ticketHeading(page, 'leave-2').waitFor();
+  await keys(page, 's');
+  await press(page.getByRole('dialog'), 'Skip');
+  await ticketHeading(page, 'leave-3').waitFor();
+  const skipped = (await api.get('/v1/tickets/leave-2/events')).body.items.at(-1);
+  expect([skipped.type, skipped.data]).toEqual(['skipped', { reviewer: expect.any(String) }]);
   expect(await eventTypes(api, 'leave-0')).toContain('skipped');
   expect(await ticket(api, 'leave-1')).toMatchObject({ queue: 'elsewhere', state: 'waiting' });
   await press(page, 'Stop working');
   await page.getByRole('heading', { name: 'Choose a queue' }).waitFor();
-  await eventually(async () => (await ticket(api, 'leave-2')).state === 'waiting');
+  await eventually(async () => (await ticket(api, 'leave-3')).state === 'waiting');
 });
 
 test('S0.5 an empty desk says why, explains a certain ticket, and shows one that comes at once', async () => {

@@ -183,7 +183,8 @@ export class Desk {
 
   /** Gives back what stands before the reviewer, for good. @throws CallError */
   async skip(reason: string): Promise<void> {
-    if (await this.#leave((held) => this.#calls.release(held, { skip: true, reason }))) this.#count('skipped');
+    if (await this.#leave((held) => this.#calls.release(held, { skip: true, ...(reason && { reason }) })))
+      this.#count('skipped');
   }
 
   /** @throws CallError */
