@@ -42,11 +42,10 @@ export const Subject = chosenName(200);
 
 const NAME = new RegExp(String.raw`^(?!\.{1,2}$)[^${CONTROL}${HIDDEN}\ud800-\udfff]{1,200}$`, 'u');
 const SERVERS = /^(model:|nexus\/|erased-)/;
-/** Whom events name where nobody has acted: the server itself, and anyone at one that asks for no keys. */
-const NOBODY = /^(anonymous|erasure|push|schedule|system|nexus\/.*|erased-.*)$/s;
-const isPerson = (name: string): boolean => !NOBODY.test(name);
-/** For `refine`: of a key or of somebody. */
-export const NOT_THE_SERVERS = [isPerson, 'is a name of the server’s own'] as const;
+/** Actors of events that are no caller's name: the server's parts, and whoever calls one that asks for no keys. */
+const OWN = /^((anonymous|erasure|push|schedule|system)$|nexus\/|erased-)/;
+/** For `refine`. */
+export const NOT_THE_SERVERS = [(name: string): boolean => !OWN.test(name), 'is a name of the server’s own'] as const;
 const text = z
   .string()
   .regex(

@@ -253,7 +253,7 @@ export const jobCommand = endpoint('runJobCommand', 'POST /v1/jobs', {
       throw new Problem('payload_too_large', `a command about one job may have ${SMALL_BODY} bytes at most`);
     if (!(has(sent, 'jobs') && name === 'add')) checkValues(sent);
     const parsed = schema.safeParse(sent);
-    if (!parsed.success) throw problemOf(parsed.error, name as string);
+    if (!parsed.success) throw problemOf(parsed.error, String(name));
     await checkJobs(ctx, caller, sent as Sent);
     return ok(await run({ ctx, caller, signal }, parsed.data as never));
   },

@@ -79,13 +79,10 @@ begin
    where requires <@ e.skills and coalesce(category_in(body, q.category_from) <> all (e."full"), true)
    order by random() limit 1;
   if not found then return null; end if;
-  if p_before is not null then
-    select * into n from item where kind = 'ticket' and id = p_before;
-    v_lag := id_time(n.id) - n.created_at;
-  else
-    select i.* into n from items_before(q.name, e.name, 'infinity') b join item i on i.kind = 'ticket' and i.id = b.id
-     order by i.created_at desc limit 1;
-    v_lag := id_time(n.id) - n.created_at;
+  select * into n from item where kind = 'ticket' and id = coalesce(p_before, (
+    select id from items_before(q.name, e.name, 'infinity') order by created_at desc limit 1));
+  v_lag := id_time(n.id) - n.created_at;
+  if p_before is null then
     n.created_at := clock_timestamp(); n.available_at := n.created_at; n.escalated_seconds := -1; n.exclude := '{}';
     n.priority := coalesce(n.base_priority, 0); n.callback := null;
     n.deadline_at := n.created_at + make_interval(secs => q.deadline_seconds);

@@ -88,12 +88,12 @@ const OTHERS = ['$ref', 'allOf', 'anyOf', 'oneOf', 'patternProperties'];
 
 /** Whether a decision that fits a form may have something at a JSON pointer. */
 function hasPlace(form: object, pointer: string): boolean {
-  let at: { properties?: Record<string, object>; [keyword: string]: unknown } = { ...form };
+  let at: { properties?: Record<string, object> } = form;
   for (const step of pointer.split('/').slice(1)) {
     if (!at.properties || OTHERS.some((keyword) => keyword in at)) return true;
     const next = at.properties[step.replaceAll('~1', '/').replaceAll('~0', '~')];
     if (next === undefined) return false;
-    at = { ...next };
+    at = next;
   }
   return true;
 }

@@ -21,6 +21,16 @@ export type Answer<P extends keyof paths> = paths[P] extends {
 export const get = <P extends keyof paths>(path: P, params: Asked<P>, signal?: AbortSignal): Promise<Answer<P>> =>
   data(api.GET(path as never, { params, signal } as never));
 
+/** null: there is nothing of that name. */
+export async function orNull<T>(calling: Promise<T>): Promise<T | null> {
+  try {
+    return await calling;
+  } catch (error) {
+    if (error instanceof CallError && error.problem.code === 'not_found') return null;
+    throw error;
+  }
+}
+
 interface Called<T> {
   data?: T | undefined;
   error?: unknown;

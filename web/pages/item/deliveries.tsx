@@ -8,6 +8,7 @@ import { State } from '../../components/badge.tsx';
 import { moment, number } from '../../components/format.ts';
 import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
+import { isOpen } from '../lists/filters.ts';
 import './deliveries.css';
 import { IN_FEED, isAbout, type PartKind, placeOf } from './sources.ts';
 
@@ -46,8 +47,7 @@ export function Deliveries({ kind, id }: { kind: Exclude<PartKind, 'job'>; id: s
 function NoneSent({ id }: { id: string }) {
   const t = texts.value.deliveries;
   const ticket = useGet('/v1/tickets/{id}', { path: { id } }, { on: isAbout('ticket', id) });
-  const isOpen = ['waiting', 'held', 'delayed'].includes(ticket.data?.state ?? '');
-  return <>{!ticket.data ? t.noneHere : isOpen ? t.notFinal : t.noCallback}</>;
+  return <>{!ticket.data ? t.noneHere : isOpen(ticket.data.state) ? t.notFinal : t.noCallback}</>;
 }
 
 function columnsOf(kind: DeliveredKind, itemId: string, refresh: () => void): (Column<Delivery> | false)[] {

@@ -1,5 +1,4 @@
-import { api, data, get, type Schemas } from '../../api/client.ts';
-import { problemOf } from '../../api/problem.ts';
+import { api, data, get, orNull, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action, DeleteButton } from '../../components/action.tsx';
@@ -75,20 +74,11 @@ function fields(isNew: boolean): FieldSpec[] {
   ];
 }
 
-const isRegistered = (name: string) =>
-  get('/v1/reviewers/{name}', { path: { name } }).then(
-    () => true,
-    (error) => {
-      if (problemOf(error).code === 'not_found') return false;
-      throw error;
-    },
-  );
-
 function Edit({ of, refresh }: { of?: Reviewer; refresh: () => void }) {
   const { reviewers: t, schedules, settings, common } = texts.value;
   const { name: given, createdAt: _made, updatedAt: _changed, ...rest } = of ?? {};
   const save = async ({ name = given, exposure, ...more }: Readonly<Record<string, unknown>>) => {
-    if (!of && (await isRegistered(String(name))))
+    if (!of && (await orNull(get('/v1/reviewers/{name}', { path: { name: String(name) } }))))
       throw refusal('invalid_request', [{ path: 'name', message: t.registered }]);
     const limits = (exposure as [string, number][]).map(({ 0: category, 1: perDay }) => [category, perDay]);
     const body = { ...more, exposure: Object.fromEntries(limits) } as Schemas['PutReviewer'];

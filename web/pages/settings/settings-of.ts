@@ -1,5 +1,4 @@
-import { api, data, get, type Schemas } from '../../api/client.ts';
-import { CallError } from '../../api/problem.ts';
+import { api, data, get, orNull, type Schemas } from '../../api/client.ts';
 
 export type Given = Readonly<Record<string, unknown>>;
 
@@ -14,16 +13,6 @@ export interface SettingsOf {
 
 /** What a dry run has found, or a save has warned of. */
 export type Foreseen = Schemas['QueueDryRun'] | Schemas['CourtDryRun'] | { warnings: string[] };
-
-/** null: there is nothing of that name. */
-export async function orNull<T>(calling: Promise<T>): Promise<T | null> {
-  try {
-    return await calling;
-  } catch (error) {
-    if (error instanceof CallError && error.problem.code === 'not_found') return null;
-    throw error;
-  }
-}
 
 type Path = '/v1/queues/{queue}' | '/v1/courts/{court}' | '/v1/topics/{topic}';
 

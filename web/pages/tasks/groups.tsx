@@ -1,5 +1,5 @@
 import { useLocation } from 'preact-iso';
-import { api, data, get, type Schemas } from '../../api/client.ts';
+import { api, data, get, orNull, type Schemas } from '../../api/client.ts';
 import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
@@ -10,7 +10,6 @@ import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import type { Texts } from '../../texts/en.ts';
 import { texts } from '../../texts/texts.ts';
-import { orNull } from '../settings/settings-of.ts';
 import { Tabs } from './tabs.tsx';
 
 /** Groups of users that tasks are for. */
