@@ -44,10 +44,18 @@ export function checkNames(caller: Caller, names: Iterable<string>): void {
     if (!inScope(caller, name)) throw new Problem('forbidden', `this key is for other queues than ${name}`);
 }
 
-/** Unknown items are left to the endpoint. @throws Problem `forbidden` */
+/** Those of these items that are in none of the key's queues, with the refusal of each. Unknown ones are left to the endpoint. */
+export async function foreignItems(ctx: Context, caller: Caller, kind: Kind, ids: string[]) {
+  if (caller.queues === null || ids.length === 0) return new Map<string, Problem>();
+  const foreign = (await items.getAll(ctx, kind, ids)).filter(({ queue }) => !inScope(caller, queue));
+  return new Map(
+    foreign.map(({ id }) => [id, new Problem('forbidden', `this key is for other queues than that of ${kind} ${id}`)]),
+  );
+}
+
+/** @throws Problem `forbidden` */
 export async function checkItems(ctx: Context, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
-  if (caller.queues === null || ids.length === 0) return;
-  checkNames(caller, await items.queuesOf(ctx, kind, ids));
+  for (const refusal of (await foreignItems(ctx, caller, kind, ids)).values()) throw refusal;
 }
 
 /** Checks a call with a key that is bound to queues. @throws Problem `forbidden` */

@@ -31,9 +31,12 @@ const AddOne = {
 export const JobAdd = common.request('JobAdd', { command: z.literal('add'), ...AddOne });
 export const NewJob = z.strictObject(AddOne).openapi('NewJob');
 export type NewJob = z.infer<typeof NewJob>;
-/** Each job is checked by itself, so that an invalid job does not affect the others. */
-export const JobAddMany = z.strictObject({ command: z.literal('add'), jobs: z.array(z.unknown()).min(1).max(1000) });
-/** The body in the document. */
+/** A batch. Each of its jobs is checked by itself, so that an invalid one does not affect the others. */
+const many = (command: 'add' | 'finish') =>
+  z.strictObject({ command: z.literal(command), jobs: z.array(z.unknown()).min(1).max(1000) });
+export const JobAddMany = many('add');
+export const JobFinishMany = many('finish');
+/** The bodies in the document. */
 const NewJobs = common.request('JobAddMany', { command: z.literal('add'), jobs: z.array(NewJob).min(1).max(1000) });
 const Topics = z.union([Topic, z.array(Topic).min(1).max(100)]);
 // not `anyOf`: some generators make classes of it that do not compile
@@ -59,8 +62,11 @@ export const JobFinish = z
   })
   .refine((b) => !b.next || b.token !== undefined, { message: 'is required with next', path: ['token'] })
   .openapi('JobFinish');
-const Finishes = z.array(z.strictObject(FinishOne)).min(1).max(1000);
-export const JobFinishMany = common.request('JobFinishMany', { command: z.literal('finish'), jobs: Finishes });
+export const FinishedJob = z.strictObject(FinishOne);
+const FinishedJobs = common.request('JobFinishMany', {
+  command: z.literal('finish'),
+  jobs: z.array(FinishedJob).min(1).max(1000),
+});
 export const JobDelete = common.request('JobDelete', { command: z.literal('delete'), id: JobId });
 const Held = { id: JobId, token: common.Token };
 export const JobTouch = common.request('JobTouch', { command: z.literal('touch'), ...Held });
@@ -98,7 +104,7 @@ export const JobCommand = z
     NewJobs,
     JobPop,
     JobFinish,
-    JobFinishMany,
+    FinishedJobs,
     JobDelete,
     JobTouch,
     JobRelease,

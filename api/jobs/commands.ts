@@ -14,7 +14,7 @@ import { type Context, invalid, Problem } from '../../services/shared/service.ts
 import { addBatch, checkedEntry } from '../adding.ts';
 import type { Caller } from '../auth.ts';
 import { endpoint, LARGE_BODY, ok } from '../endpoint.ts';
-import { checkItems, checkNames } from '../scopes.ts';
+import { checkItems, checkNames, foreignItems } from '../scopes.ts';
 
 /** The answer to a command: always these four fields, for some commands more (S3.1). */
 interface Answer {
@@ -56,19 +56,42 @@ async function about<T>(
   }
 }
 
-/** The answer to a batch: one result for each of its commands. */
-function batch(answers: Answer[]): Answer {
+interface Given {
+  ctx: Context;
+  caller: Caller;
+  signal: Gone;
+}
+
+/** Jobs of a batch, which may be malformed. */
+type Entries = ({ id?: unknown } | null)[];
+
+/**
+ * The answer to a batch: one result for each of its entries, of which none affects another. To a key that is bound to queues
+ * those are forbidden that name topics or jobs of others.
+ */
+async function batch<Entry extends { id: string; topic?: string | undefined }>(
+  { ctx, caller }: Given,
+  schema: z.ZodType<Entry>,
+  sent: unknown[],
+  run: (entries: Entry[]) => Promise<(Answer | Error)[]>,
+): Promise<Answer> {
+  const ids = (sent as Entries).map((one) => one?.id);
+  const foreign = await foreignItems(ctx, caller, 'job', accepted(contract.JobId, ids));
+  const check = (one: unknown) => {
+    const entry = checkedEntry(schema, 'job', withNumbers(one));
+    checkNames(caller, accepted(contract.Topic, [entry.topic]));
+    const refusal = foreign.get(entry.id);
+    if (refusal) throw refusal;
+    return entry;
+  };
+  const answers = (await addBatch(sent, check, run)).map(({ outcome, id }) =>
+    outcome instanceof Problem ? failed(outcome.message, id, outcome.code) : outcome,
+  );
   const results = answers.map(({ success, error, id, code, run }) => ({
     ...{ success, error, id, run },
     ...(code ? { code } : {}),
   }));
   return { ...done(), success: results.every((r) => r.success), results };
-}
-
-interface Given {
-  ctx: Context;
-  caller: Caller;
-  signal: Gone;
 }
 
 interface Command {
@@ -92,15 +115,13 @@ const add = command(contract.JobAdd, BOTH, ({ ctx, caller }, { command: _, ...jo
   about(job.id, jobs.add(ctx, job, caller.actor), ({ item, created }) => ({ already: !created, run: item.run })),
 );
 
-const addMany = command(contract.JobAddMany, BOTH, async ({ ctx, caller }, { jobs: sent }) => {
-  const check = (one: unknown) => checkedEntry(contract.NewJob, 'job', withNumbers(one));
-  const added = await addBatch(sent, check, (all) => jobs.addAll(ctx, all, caller.actor));
-  return batch(
-    added.map(({ outcome: of, id }) =>
-      of instanceof Problem ? failed(of.message, id, of.code) : done({ id, run: of.item.run }),
+const addMany = command(contract.JobAddMany, BOTH, (given, { jobs: sent }) =>
+  batch(given, contract.NewJob, sent, async (all) =>
+    (await jobs.addAll(given.ctx, all, given.caller.actor)).map((added) =>
+      added instanceof Error ? added : done({ id: added.item.id, run: added.item.run }),
     ),
-  );
-});
+  ),
+);
 
 const topicsOf = (topic: string | string[]) => [...new Set([topic].flat())].sort();
 const holderOf = ({ subject, actor }: Caller) => subject ?? actor;
@@ -130,8 +151,8 @@ const finish = command(contract.JobFinish, CONSUMER, async (given, { id, token, 
   return about(id, beats.finishNext(ctx, { id, token }, request), (job) => ({ next: job ? handed(job) : null }));
 });
 
-const finishMany = command(contract.JobFinishMany, CONSUMER, async (given, { jobs: sent }) =>
-  batch(await Promise.all(sent.map((job) => finishOne(given, job)))),
+const finishMany = command(contract.JobFinishMany, CONSUMER, (given, { jobs: sent }) =>
+  batch(given, contract.FinishedJob, sent, (all) => Promise.all(all.map((job) => finishOne(given, job)))),
 );
 
 const remove = command(contract.JobDelete, BOTH, ({ ctx, caller }, { id }) =>
@@ -206,21 +227,13 @@ const commands: Record<string, (sent: object) => Command> = {
   peek: () => peek,
 };
 
-interface Sent {
-  topic?: unknown;
-  id?: unknown;
-  jobs?: ({ topic?: unknown; id?: unknown } | null)[];
-}
-
 const accepted = (schema: z.ZodType<string>, values: unknown[]): string[] =>
   values.filter((value): value is string => schema.safeParse(value).success);
 
 /** A key that is bound to queues names topics and jobs of those only. @throws Problem `forbidden` */
-async function checkJobs(ctx: Context, caller: Caller, { topic, id, jobs = [] }: Sent): Promise<void> {
-  if (caller.queues === null) return;
-  // entries with other values fail by themselves
-  checkNames(caller, accepted(contract.Topic, [...[topic].flat(), ...jobs.map((job) => job?.topic)]));
-  await checkItems(ctx, caller, 'job', accepted(contract.JobId, [id, ...jobs.map((job) => job?.id)]));
+async function checkJob(ctx: Context, caller: Caller, { topic, id }: { topic?: unknown; id?: unknown }): Promise<void> {
+  checkNames(caller, accepted(contract.Topic, [topic].flat()));
+  await checkItems(ctx, caller, 'job', accepted(contract.JobId, [id]));
 }
 
 export const jobCommand = endpoint('runJobCommand', 'POST /v1/jobs', {
@@ -251,10 +264,10 @@ export const jobCommand = endpoint('runJobCommand', 'POST /v1/jobs', {
       throw new Problem('forbidden', `a ${caller.role} key may not ${name}`);
     if (!has(sent, 'jobs') && bytes > SMALL_BODY)
       throw new Problem('payload_too_large', `a command about one job may have ${SMALL_BODY} bytes at most`);
-    if (!(has(sent, 'jobs') && name === 'add')) checkValues(sent);
+    if (!has(sent, 'jobs')) checkValues(sent);
     const parsed = schema.safeParse(sent);
     if (!parsed.success) throw problemOf(parsed.error, String(name));
-    await checkJobs(ctx, caller, sent as Sent);
+    await checkJob(ctx, caller, sent);
     return ok(await run({ ctx, caller, signal }, parsed.data as never));
   },
 });

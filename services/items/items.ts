@@ -72,9 +72,9 @@ async function traced<T extends { id: string } | undefined>({ tracing }: Context
 export const get = async ({ db }: Context, kind: Kind, id: string): Promise<Item | undefined> =>
   (await db.run('get_items', { kind, ids: [id] }))[0];
 
-/** The queue of each of these items that exists. */
-export const queuesOf = async ({ db }: Context, kind: Kind, ids: string[]): Promise<string[]> =>
-  (await db.run('get_items', { kind, ids })).map((row) => row.queue);
+/** Those of these items that exist. */
+export const getAll = ({ db }: Context, kind: Kind, ids: string[]): Promise<Item[]> =>
+  db.run('get_items', { kind, ids });
 
 /** A page, newest first. */
 export const list = ({ db }: Context, kind: Kind, filter: table.ItemFilter, limit: number): Promise<Item[]> =>

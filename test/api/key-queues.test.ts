@@ -113,15 +113,12 @@ describe('a key that is bound to queues', async () => {
   });
 
   test('each job command is for its topics only', async () => {
-    const job = { topic: 'theirs', id: 'some-id', body: 1, token: 't' };
     const ofOne = [{ command: 'finish' }, { command: 'delete' }, { command: 'touch', token: 't' }, { command: 'kick' }];
     const commands = [
       ...[...ofOne, { command: 'peek' }].map((command) => ({ ...command, id: 'some-id' })),
       { command: 'add', topic: 'theirs', id: 'j', body: 1 },
-      { command: 'add', jobs: [{ ...job, token: undefined }] },
       { command: 'pop', topic: ['my-topic', 'theirs'] },
       { command: 'kick', topic: 'theirs' },
-      { command: 'finish', jobs: [{ id: 'some-id' }] },
     ];
     for (const command of commands) {
       const { status, body } = await bound.post('/v1/jobs', command);
@@ -141,6 +138,27 @@ describe('a key that is bound to queues', async () => {
     const { status, body } = await bound.post('/v1/jobs', { command: 'add', jobs });
     expect(status, JSON.stringify(body)).toBe(200);
     expect(body.results.map((r: Json) => r.success)).toEqual(jobs.map((_, n) => n === jobs.length - 1));
+  });
+
+  test('S3.1 a job of a batch that is in the topic of others fails alone, and the topic is not named', async () => {
+    const batch = async (command: string, ...jobs: unknown[]) => {
+      const { status, body } = await bound.post('/v1/jobs', { command, jobs });
+      expect([status, JSON.stringify(body).includes('theirs')]).toEqual([200, false]);
+      return body.results.map((r: Json) => r.code ?? r.success);
+    };
+    const mine = (id: unknown) => ({ topic: 'my-topic', id, body: 1 });
+    const others = { topic: 'other-topic', id: 'new-id', body: 1 };
+    expect(await batch('add', mine('batch-1'), others, mine('some-id'), mine('batch-2'))).toEqual([
+      true,
+      'forbidden',
+      'forbidden',
+      true,
+    ]);
+    const odd = [null, 5, { id: '' }, { id: 'batch-2', token: 5 }];
+    expect(await batch('finish', { id: 'some-id' }, ...odd, { id: 'batch-1' }, { id: 'not-there' })).toEqual([
+      ...['forbidden', ...odd.map(() => 'invalid_request')],
+      ...[true, 'not_found'],
+    ]);
   });
 
   test('where it is at home it does what its role does', async () => {
