@@ -60,11 +60,14 @@ test('B.1 so do a case and a job', async () => {
 test('B.1 two callers of one id, and a third of an item that is over, are all answered; other content is refused', async () => {
   const [one, two] = [await start('ticket', ticket('shared')), await start('ticket', ticket('shared'))];
   await waiting('shared', 2);
+  const theirs = await waits('shared');
   await resolve('shared');
   const told = { state: 'decided', decision: 'yes', reason: 'elsewhere' };
   for (const handle of [one, two, await start('ticket', ticket('shared'))])
     expect(await handle.result()).toMatchObject(told);
-  expect(await waits('shared')).toHaveLength(2);
+  const idOf = ({ workflow_id }: Json) => workflow_id;
+  // those that were answered go after ten seconds, which a busy machine may have spent by now
+  expect(theirs.map(idOf)).toEqual(expect.arrayContaining((await waits('shared')).map(idOf)));
   expect(await failureOf(await start('ticket', ticket('shared', { body: 'other' })))).toMatch(/id_conflict/);
   // answered rows go once their workflows are known to have ended
   await sql(`update wait set wake_at = clock_timestamp() where item_id = 'shared'`);
@@ -106,7 +109,8 @@ test("B.1 a job's wait is for the run that it met, and no operation begins anoth
   const add = { command: 'add', topic: 'shipments', id: 'again', body: 1 };
   expect((await api.post('/v1/jobs', add)).body.run).toBe(2);
   const second = await start('job', { topic: 'shipments', id: 'again', body: 1, onCancel: 'withdraw' });
-  await waiting('again', 2);
+  // the first one's wait, which was answered, may be gone by now
+  await eventually(async () => (await waits('again')).some(({ run }) => run === 2), 90_000);
   await second.cancel();
   expect(await second.result()).toEqual({ state: 'deleted' });
   expect((await api.post('/v1/jobs', add)).body.run).toBe(3);
