@@ -49,7 +49,17 @@ export default defineConfig({
     projects: [
       // more than there are cores: most tests wait for timers, leases and processes
       { test: { ...each, name: 'quick', include: ['test/**/*.test.ts'], exclude: [...FULL, ...ALONE], maxWorkers: 4 } },
-      { test: { ...each, name: 'full', include: FULL, maxWorkers: 4, sequence: { groupOrder: 1 } } },
+      {
+        // browsers and compilers beside each other: any one of them may have to wait for a core
+        test: {
+          ...each,
+          name: 'full',
+          include: FULL,
+          maxWorkers: 4,
+          testTimeout: 180_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
       // after all others, one file at a time
       { test: { ...each, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } } },
     ],

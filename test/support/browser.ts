@@ -86,6 +86,8 @@ export async function newPage(browser: Browser, url: string, options: OpenOption
   const localStorage = Object.entries(chosen).map(([name, value]) => ({ name, value }));
   const storageState = { cookies: [], origins: [{ origin: new URL(url).origin, localStorage }] };
   const context = await browser.newContext({ locale: 'en-GB', storageState, ...more });
+  // before the test's own time limit, so that what was waited for is named
+  context.setDefaultTimeout(150_000);
   return context.newPage();
 }
 

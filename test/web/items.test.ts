@@ -218,11 +218,11 @@ test('S0.10 a delivery that failed says why; once the receiver is back it is sen
   const page = await browser.open(at('ticket', 'hook-1'));
   await decide(api, await claimOne(api, 'hooks', 'anna'));
   const row = tableRows(page, 'ticket.decided');
-  await row.getByText('Failed').waitFor({ timeout: 20_000 });
+  await row.getByText('Failed').waitFor();
   expect(await row.textContent()).toContain('HTTP 410');
   isBack = true;
   await confirm(page, 'Redeliver', 'Send it again');
-  await row.getByText('Delivered').waitFor({ timeout: 20_000 });
+  await row.getByText('Delivered').waitFor();
   expect(receiver.received.length).toBe(2);
   const [first, second] = receiver.received.map((r) => r.headers['webhook-id']);
   expect(second).toBe(first);
@@ -233,7 +233,7 @@ test("S0.5 the workflow's own state, and where Temporal shows it", async () => {
   await claimOne(api, 'flow', 'anna');
   const page = await browser.open(at('ticket', 'flow-1'));
   const link = page.getByRole('link', { name: /Show in Temporal/ });
-  await link.waitFor({ timeout: 20_000 });
+  await link.waitFor();
   expect(await link.getAttribute('href')).toContain(`/namespaces/${namespace}/workflows/ticket%2Fflow-1/`);
   await fact(page, 'State it knows').getByText('Held').waitFor();
   expect(await eventTypes(api, 'flow-1')).toEqual(['created', 'claimed']);

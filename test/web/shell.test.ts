@@ -132,7 +132,7 @@ test('S0.9 "Execute" works as it is filled in', async () => {
     await page.close();
   }
   await eventually(async () => (await api.get('/v1/tickets/report-17')).body.state === 'held');
-}, 180_000);
+});
 
 const ROUNDS = 7;
 /** How many times longer than until the same page without its scripts, which is empty, until the overview can be used. */
