@@ -37,7 +37,7 @@ const each: TestProjectInlineConfiguration['test'] = {
   // a process takes one file after another, so that it loads Docket once
   isolate: false,
   setupFiles: ['test/support/setup.ts'],
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   hookTimeout: 120_000,
 };
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { docket } from '../support/cli.ts';
 import { type Client, eventually, type Json, repeat } from '../support/client.ts';
+import { endsWithinASecond } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -138,7 +139,8 @@ test('a call of a session counts for its key', async () => {
   const signed = await asking.post('/v1/session', { key: made.key });
   const cookie = String(signed.headers.get('set-cookie')).split(';')[0] ?? '';
   const call = () => fetch(`${asking.url}/v1/session`, { headers: { cookie, 'sec-fetch-site': 'same-origin' } });
-  await eventually(async () => (await call()).status === 429, 5_000);
+  // at once, so that they are too many on a slow machine, too
+  await eventually(async () => (await Promise.all(repeat(5, call))).some(({ status }) => status === 429));
 });
 
 test('docket key create, list and revoke, with its calls a second and its lines in the admin log', async () => {
@@ -158,7 +160,7 @@ test('docket key create, list and revoke, with its calls a second and its lines 
   expect(listed).toMatch(new RegExp(`^${id}  reviewer  rita  desk-1 .* 3 calls a second`, 'm'));
   expect(listed).not.toContain(key);
   expect(await docket(['key', 'revoke', id], env)).toMatchObject({ code: 0, stdout: `${id} is revoked\n` });
-  await eventually(async () => (await api.as(key).get('/v1/session')).status === 401, 1_500);
+  await endsWithinASecond(() => api.as(key).get('/v1/session'));
   expect(await list()).toMatch(new RegExp(`^${id} .* revoked \\S+$`, 'm'));
   const none = await docket(['key', 'revoke', '000000000000'], env);
   expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('no live key 000000000000') });

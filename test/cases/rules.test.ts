@@ -169,14 +169,15 @@ test('S2.8 new settings of a court with 8,000 open cases are answered soon, and 
   await openCourt('large', rules, numbered(3), ['leads-1', 'leads-2']);
   for (const juror of ['j0', 'j1']) for (let n = 0; n < 2; n++) await judge('large', juror, 'buyer');
   const ids = numbered(8_000, 'l');
-  for (let at = 0; at < ids.length; at += 1_000) await addCases('large', ids.slice(at, at + 1_000));
   const began = performance.now();
+  for (let at = 0; at < ids.length; at += 1_000) await addCases('large', ids.slice(at, at + 1_000));
+  const addingMs = performance.now() - began;
   await court('large', { ...rules, votesToWin: 2, overbook: 3, deadlineSeconds: 86_400 });
-  const tookMs = performance.now() - began;
+  const tookMs = performance.now() - began - addingMs;
   for (const id of ['leads-1', 'leads-2'])
     expect(await oneCase(id)).toMatchObject({ state: 'decided', winner: 'buyer', tally: { buyer: 2 } });
-  // before, each case was a step of its own: 3 to 13 s for 10,000 of them
-  expect(tookMs).toBeLessThan(2_500);
+  // before, each case was a step of its own, which took longer than to add it
+  expect(tookMs, `they were added in ${addingMs} ms`).toBeLessThan(addingMs);
   const last = await eventually(async () => {
     const found = await oneCase('l7999');
     return found.votesLeft === 2 && found;

@@ -135,7 +135,7 @@ test('S0.9 one that cannot be started leaves nothing behind', async () => {
   const options = { databaseUrl, temporalAddress: '127.0.0.1:1', settings: settings(namespace) };
   await expect(createDocket(options)).rejects.toThrow(/127\.0\.0\.1:1/);
   const left = `select application_name from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
-  await eventually(async () => (await rowsOf(databaseUrl, left)).length === 0, 3_000);
+  await eventually(async () => (await rowsOf(databaseUrl, left)).length === 0);
   expect(await rowsOf(databaseUrl, 'select id from node')).toEqual([]);
 });
 
