@@ -87,10 +87,7 @@ async function batch<Entry extends { id: string; topic?: string | undefined }>(
   const answers = (await addBatch(sent, check, run)).map(({ outcome, id }) =>
     outcome instanceof Problem ? failed(outcome.message, id, outcome.code) : outcome,
   );
-  const results = answers.map(({ success, error, id, code, run }) => ({
-    ...{ success, error, id, run },
-    ...(code ? { code } : {}),
-  }));
+  const results = answers.map(({ value: _, ...result }) => result);
   return { ...done(), success: results.every((r) => r.success), results };
 }
 
@@ -111,14 +108,16 @@ const BOTH: Role[] = ['producer', 'consumer', 'supervisor'];
 const CONSUMER: Role[] = ['consumer'];
 const KICKING: Role[] = ['consumer', 'supervisor'];
 
+const addedAs = ({ item, created }: Awaited<ReturnType<typeof jobs.add>>) => ({ already: !created, run: item.run });
+
 const add = command(contract.JobAdd, BOTH, ({ ctx, caller }, { command: _, ...job }) =>
-  about(job.id, jobs.add(ctx, job, caller.actor), ({ item, created }) => ({ already: !created, run: item.run })),
+  about(job.id, jobs.add(ctx, job, caller.actor), addedAs),
 );
 
 const addMany = command(contract.JobAddMany, BOTH, (given, { jobs: sent }) =>
   batch(given, contract.NewJob, sent, async (all) =>
     (await jobs.addAll(given.ctx, all, given.caller.actor)).map((added) =>
-      added instanceof Error ? added : done({ id: added.item.id, run: added.item.run }),
+      added instanceof Error ? added : done({ id: added.item.id, ...addedAs(added) }),
     ),
   ),
 );

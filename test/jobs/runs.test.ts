@@ -129,6 +129,7 @@ test('S3.2 a batch begins runs, adds new jobs, and refuses what it must', async 
   for (let time = 0; time < 2; time++) {
     const { results } = await job('add', { jobs: sent });
     expect(results.map((r: Json) => r.run ?? r.code)).toEqual([2, 2, 1, 1, 'id_conflict']);
+    expect(results.map((r: Json) => r.already)).toEqual([time > 0, time > 0, true, time > 0, undefined]);
   }
   for (const { id } of jobs) await job('delete', { id });
 });
