@@ -225,12 +225,16 @@ test('S0.5 an empty desk says why, explains a certain ticket, and shows one that
   await ticketHeading(page, 'empty-2').waitFor();
 });
 
-test('S0.5 at a full quota more than can be counted are not said to be so many, and nothing is said to be shown at once', async () => {
+test('S0.5 at a full quota, and while one is away, more than can be counted are not said to be so many, and nothing is said to be shown at once', async () => {
   await configure(api, 'full', {});
   await addMany(api, 'full', numbered(1_001, 'full-'));
   await api.put('/v1/reviewers/quinn', { perDay: 0 });
   const page = await open('full', 'quinn');
   await sees(page, 'You have had as many as you may today; 1,000 or more wait.');
+  expect(await page.getByText('The desk waits').count()).toBe(0);
+  await api.put('/v1/reviewers/quinn', { awayUntil: '2999-01-01T00:00:00Z' });
+  await page.reload();
+  await sees(page, 'You are away; 1,000 or more wait.');
   expect(await page.getByText('The desk waits').count()).toBe(0);
 });
 

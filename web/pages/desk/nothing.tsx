@@ -8,7 +8,10 @@ import { texts } from '../../texts/texts.ts';
 import { explain, MOST_AHEAD, reasonIn } from '../item/offers.ts';
 import type { Who } from './calls.ts';
 
-/** Why the desk is empty, and that it waits. */
+/** What keeps a reviewer from whatever comes. */
+const STOPPED = ['notRegistered', 'away', 'quota'] as const;
+
+/** Why the desk is empty, and whether it waits. */
 export function NothingYet({ reasons, who }: { reasons: Schemas['Reasons']; who: Who }) {
   const t = texts.value.desk.empty;
   const names = Object.keys(t.reasons) as (keyof typeof t.reasons)[];
@@ -16,8 +19,7 @@ export function NothingYet({ reasons, who }: { reasons: Schemas['Reasons']; who:
   return (
     <Section title={t.title}>
       <div class="desk-nothing stack inset">
-        {/* with a full quota none that comes is shown */}
-        {reasons.quota === 0 && <p role="status">{t.waiting}</p>}
+        {STOPPED.every((name) => reasons[name] === 0) && <p role="status">{t.waiting}</p>}
         <ul>
           {found.length === 0 && <li>{t.queueEmpty}</li>}
           {found.map((name) => (
