@@ -186,6 +186,7 @@ test('S4.9 a list is filtered by what was decided, saved, shared, downloaded; it
   const table = (await api.get(csv ?? '')).body as string;
   expect(table.match(/^"d-\d"/gm)).toEqual(['"d-2"', '"d-1"']);
   await press(page, 'Save view');
+  await sees(page, 'One of yours that has this name already is replaced.');
   await submit(page.getByRole('dialog'), { Name: 'Removed by Anna' }, 'Save');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.goto(at('/search?kind=ticket'));

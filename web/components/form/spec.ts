@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { Texts } from '../../texts/en.ts';
 import { zones } from './moments.ts';
 
 /** What is said about a field: its label, and what it does. */
@@ -214,7 +215,7 @@ export const zone = (said: Said): FieldSpec => ({
 });
 
 /** The name under which something is saved, and whether it is shared; left out: the caller may not share. */
-export const savedAs = (name: string, shared?: Said): FieldSpec[] => [
-  { kind: 'text', name: 'name', said: [name, ''], empty: 'required', most: 200 },
+export const savedAs = ({ name, replaces }: Texts['common'], shared?: Said): FieldSpec[] => [
+  { kind: 'text', name: 'name', said: [name, replaces], empty: 'required', most: 200 },
   ...(shared ? [{ kind: 'flag', name: 'shared', said: shared, initial: false } as const] : []),
 ];

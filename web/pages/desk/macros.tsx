@@ -55,7 +55,7 @@ export function Macros({ queue, reviewer, macros, form, draft = emptyDraft(form.
       <Action
         label={t.save}
         will={words}
-        fields={savedAs(texts.value.common.name, mayAct('supervisor') ? [t.shared, ''] : undefined)}
+        fields={savedAs(texts.value.common, mayAct('supervisor') ? [t.shared, ''] : undefined)}
         run={save}
       />
       {shown && <Action label={t.remove} about={shown.name} run={() => remove(shown.name)} danger />}

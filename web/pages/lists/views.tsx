@@ -65,7 +65,7 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
       </Loaded>
       <Action
         label={t.saveView}
-        fields={savedAs(texts.value.common.name, [t.shared, t.sharedHint])}
+        fields={savedAs(texts.value.common, [t.shared, t.sharedHint])}
         submit={texts.value.common.save}
         run={save}
       />

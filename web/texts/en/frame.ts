@@ -58,6 +58,7 @@ export const common = {
   no: 'No',
   none: 'None',
   name: 'Name',
+  replaces: 'One of yours that has this name already is replaced.',
   paused: 'Paused',
   copy: 'Copy',
   copied: 'Copied',

@@ -55,6 +55,7 @@ export const common: Texts['common'] = {
   no: '否',
   none: '无',
   name: '名称',
+  replaces: '您已有的同名条目会被替换。',
   paused: '已暂停',
   copy: '复制',
   copied: '已复制',
