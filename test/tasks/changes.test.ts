@@ -204,7 +204,7 @@ test('S4.3 a waiting user hears that he became a member, and of a task that was 
 test('S4.4 of 20 who wait, 6 are called and get it; the others go on waiting, and hear of the next one', async () => {
   const users = numbered(20, 'line-');
   await putGroup('line', users);
-  const calls = await Promise.all(users.map((uid) => waiting(uid, first, 6)));
+  const calls = await Promise.all(users.map((uid) => waiting(uid, first, 10)));
   const answers = calls.map((c) => c.answer);
   await addTask({ id: 'line-1', executor: 'gid_line', dispatchTimes: 6, startTime: inMs(300) });
   await addTask({ id: 'line-2', executor: 'gid_line', dispatchTimes: 4, startTime: inMs(900) });

@@ -105,7 +105,7 @@ const systems = [
 const SOON = 40_000;
 
 test.each(systems)('S4.2 %s: a task is not there before its start, and then it is', async (_, { on }) => {
-  const startTime = inMs(2_000);
+  const startTime = inMs(4_000);
   await on.addTask({ id: 'start', executor: 'uid_ann', startTime });
   expect(await on.next('ann')).toMatchObject({ task: null, nextAt: startTime, reasons: { notYet: 1 } });
   const { logId } = await on.handed('ann', { waitSeconds: 30 });
@@ -119,7 +119,7 @@ test.each(systems)(
   'S4.4 %s: what is not completed in time is given back to stock, and goes to another',
   async (_, { on }) => {
     await on.putGroup('back', ['ben', 'cat']);
-    await on.addTask({ id: 'back', executor: 'gid_back', answerSeconds: 1 });
+    await on.addTask({ id: 'back', executor: 'gid_back', answerSeconds: 3 });
     const { logId } = await on.handed('ben');
     expect((await on.next('cat')).reasons).toMatchObject({ taken: 1 });
     const cat = await on.handed('cat', { waitSeconds: 30 });
@@ -150,7 +150,7 @@ test.each(systems)(
   async (_, { on }) => {
     await on.putGroup('look', ['dan', 'eve']);
     const startTime = inMs(0);
-    await on.addTask({ id: 'look', executor: 'gid_look', dispatchTimes: 2, startTime, maxLookbackSeconds: 2 });
+    await on.addTask({ id: 'look', executor: 'gid_look', dispatchTimes: 2, startTime, maxLookbackSeconds: 4 });
     await on.addTask({ id: 'never', executor: 'gid_look', startTime: inMs(-HOUR_MS), maxLookbackSeconds: 60 });
     const { logId } = await on.handed('dan');
     await eventually(async () => (await on.events('look', startTime)).some((e) => e.type === 'expired'), SOON);
@@ -164,7 +164,7 @@ test.each(systems)(
 
 test.each(systems)('S4.4 %s: what was completed in time wakes nobody', async (_, { on, cell }) => {
   await on.putGroup('calm', ['fay', 'gus']);
-  await on.addTask({ id: 'calm', executor: 'gid_calm', dispatchTimes: 2, answerSeconds: 1 });
+  await on.addTask({ id: 'calm', executor: 'gid_calm', dispatchTimes: 2, answerSeconds: 5 });
   await on.work('fay');
   await eventually(() => cell("select wake_at is null from item where id like 'calm/%'"), SOON);
 });

@@ -90,7 +90,7 @@ test.each([
 });
 
 test('S0.2 what is given back or reclaimed keeps its place', async () => {
-  await configure('place', { leaseSeconds: 0.3 });
+  await configure('place', { leaseSeconds: 3 });
   const k1 = await addHeld('place', ['k1', 'k2', 'k3'], 'r1');
   expect((await withToken(k1, 'release')).body.state).toBe('waiting');
   expect((await explain('place', 'k1')).ahead).toBe(0);
@@ -98,7 +98,7 @@ test('S0.2 what is given back or reclaimed keeps its place', async () => {
   await inState('k1', 'waiting');
   expect((await explain('place', 'k1')).ahead).toBe(0);
   const again = await claimOne('place', 'r3');
-  await withToken(again, 'release', { delaySeconds: 0.2 });
+  await withToken(again, 'release', { delaySeconds: 2 });
   expect((await ticket(again.id)).state).toBe('delayed');
   await inState(again.id, 'waiting');
   await configure('place', {});

@@ -117,14 +117,14 @@ test('S0.2 a changed body is ruled anew, also while held; what was set by hand s
 test('S0.2 a reclaimed ticket goes by the rules for its attempts before it is handed out again', async () => {
   const tried = (n: number) => ({ when: { properties: { attempts: { minimum: n } } } });
   await configure('tried', {
-    leaseSeconds: 0.3,
+    leaseSeconds: 2,
     rules: [
       { ...tried(2), priority: 60 },
       { ...tried(1), priority: 30 },
     ],
   });
   await add('tried', { id: 'tried' });
-  await add('tried', { id: 'other', priority: 10, delaySeconds: 0.4 });
+  await add('tried', { id: 'other', priority: 10, delaySeconds: 3 });
   expect((await claimOne('tried', 'r1')).priority).toBe(0);
   const second = await eventually(async () => (await claim('tried', 'r2')).tickets.find((t: Json) => t.id === 'tried'));
   expect(second.priority).toBe(30);

@@ -51,7 +51,7 @@ test('S0.7 whoever holds a ticket too long hears that it is lost, for its lease 
   const first = await stream.first('lease_lost');
   expect(first.data).toEqual({ kind: 'ticket', id: 'slow', reason: 'expired', by: 'system' });
   expect(Date.now() - Date.parse(held.lease.expiresAt)).toBeLessThan(SOON_MS);
-  await add('slow-2', { id: 'slow-2', deadlineSeconds: 2 });
+  await add('slow-2', { id: 'slow-2', deadlineSeconds: 4 });
   await claimOne('slow-2', 'slow');
   await stream.first('lease_lost', (d) => d.id === 'slow-2' && d.reason === 'expired' && d.by === 'system');
 });
