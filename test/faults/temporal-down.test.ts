@@ -13,7 +13,7 @@ const temporal = await OwnTemporal.start();
 const { api, running } = await startTestSystem({}, { stores: await temporal.stores() });
 
 test('S0.9 Temporal down: claims, decisions, delays and expiries go on, and the workflows agree when it is back', async () => {
-  await api.put('/v1/queues/down', { leaseSeconds: 1 });
+  await api.put('/v1/queues/down', { leaseSeconds: 4 });
   for (const id of ['before', 'before-open']) await api.post('/v1/queues/down/tickets', { id, priority: 9, body: {} });
   await eventually(async () => (await api.get('/v1/tickets/before-open/workflow')).body.status === 'running');
 

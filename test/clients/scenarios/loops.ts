@@ -42,7 +42,7 @@ export const loops: Scenarios = {
       case: 'S2.5 a handler that takes longer than the lease keeps its case',
     },
     async ({ prepare, work, history, kind }) => {
-      const [id = ''] = await prepare('long', [{ seconds: 5 }], { leaseSeconds: 2 });
+      const [id = ''] = await prepare('long', [{ seconds: 8 }], { leaseSeconds: 4 });
       const loop = await work('long', [id]);
       expect(loop.lines('began')).toMatchObject([{ began: id, ...kind.attempts[0] }]);
       expect(await history(id)).toEqual(kind.doneOnce);

@@ -149,7 +149,7 @@ export const puller = scenariosOf('task', {
 
   'S4.7 a log id that is stale by then is reported, and the loop goes on': async (scene) => {
     const { prepare, work, history, kind } = scene;
-    const [id = ''] = await prepare('stale', [{ fail: 'slow', failures: 1, seconds: 3 }], { answerSeconds: 1 });
+    const [id = ''] = await prepare('stale', [{ fail: 'slow', failures: 1, seconds: 5 }], { answerSeconds: 3 });
     const puller = await work('stale', [id], { backoffSeconds: 60 });
     expect(puller.lines('error')).toMatchObject([isError('StaleLogId', id)]);
     expect(await history(id)).toEqual(['dispatched', 'returned', ...kind.doneOnce]);
