@@ -11,7 +11,10 @@ export async function createKey(db: Db, wanted: keys.NewKey): Promise<{ id: stri
 
 export const revokeKey = (db: Db, id: string) => keys.revoke({ db }, id);
 
-/** Calls with what has ended until it is refused. A call of more than a second later is never accepted; a slow machine only makes fewer. */
+/**
+ * Calls with what has ended until it is refused. A call that begins more than a second later is never accepted; a slow
+ * machine only makes fewer.
+ */
 export async function endsWithinASecond(call: () => Promise<{ status: number }>): Promise<void> {
   const ended = performance.now();
   let accepted = 0;
