@@ -44,8 +44,40 @@ async function expectAdded(command: string, file: string, program: string): Prom
   expect(await outbox.cell('select count(*)::int from docket_outbox.refused')).toBe(0);
 }
 
+const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 const npm = (...packages: string[]) =>
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages], { cwd: dir });
+  execFileSync('npm', ['install', '--prefer-offline', ...QUIET, ...packages], { cwd: dir });
+
+test('Prisma: the lines of the guide', async () => {
+  npm('prisma@7.10.1', '@prisma/client@7.10.0', '@prisma/adapter-pg@7.10.1');
+  writeFileSync(
+    join(dir, 'schema.prisma'),
+    `datasource db {
+  provider = "postgresql"
+}
+generator client {
+  provider = "prisma-client-js"
+}
+model Post {
+  id   String @id
+  text String?
+  @@map("post")
+}`,
+  );
+  // the engine of migrations would be downloaded unless one is named; generating does not run it
+  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' };
+  await run(join(dir, 'node_modules/.bin/prisma'), ['generate', '--schema', 'schema.prisma'], { cwd: dir, env });
+  await expectAdded(
+    process.execPath,
+    'prisma.mjs',
+    `import { PrismaPg } from '@prisma/adapter-pg';
+import { PrismaClient } from '@prisma/client';
+const [url, id, text] = process.argv.slice(2);
+const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: url }) });
+${lines('Prisma')}
+await prisma.$disconnect();`,
+  );
+}, 180_000);
 
 test('Drizzle: the lines of the guide', async () => {
   npm('drizzle-orm@0.45.4', 'pg@8');
