@@ -1,4 +1,4 @@
-import type { Item, ShownTicket } from '../contract/items.ts';
+import type { Item } from '../contract/items.ts';
 import type { SavedFilter } from '../contract/lists.ts';
 import type { CoreState, Kind } from '../contract/snapshot.ts';
 import { columnsOf, type Mover, type Queryable } from './pool.ts';
@@ -53,23 +53,17 @@ const settling = (all: Settlement[]) => ({
   ...columnsOf(all, { formVersions: 'formVersion', seen: 'seen' }),
 });
 
-/** With decided tickets move the looks that were drawn for them. */
-function withLooks<T extends ShownTicket>(rows: T[]) {
-  const ids = rows.flatMap(({ look }) => (look?.of ? [] : (look?.looks ?? []))).map(({ id }) => id);
-  return ids.length === 0 ? rows : { rows, kind: 'ticket' as const, ids };
-}
-
-/** @param synced the caller also decides the others of their subjects; without it none of a queue that syncs is settled */
+/**
+ * Settles items.
+ * @param synced the caller also decides the others of their subjects; without it none of a queue that syncs is settled
+ * @returns them, then the looks that were drawn for them
+ */
 export const settleItems = (db: Mover, kind: Kind, all: Settlement[], synced = false) =>
-  db.move('settle_items', { kind, ...settling(all), synced }, { moved: withLooks });
+  db.move('settle_items', { kind, ...settling(all), synced });
 
 /** Settles items and hands each decider the next one by the same commit. @param skills of all of them */
 export const settleNext = (db: Mover, kind: Kind, all: (Settlement & { next: string })[], skills: string[]) =>
-  db.move('settle_next', { kind, ...settling(all), ...columnsOf(all, { next: 'next' }), skills }, { moved: withLooks });
-
-/** Decides tickets by what models suggest, each by a lease with one of these tokens. */
-export const decideSuggested = (db: Mover, ids: string[], tokens: string[]) =>
-  db.move('decide_suggested', { ids, tokens }, { moved: withLooks });
+  db.move('settle_next', { kind, ...settling(all), ...columnsOf(all, { next: 'next' }), skills });
 
 export interface Closing {
   state: 'settled' | 'invalidated';

@@ -8,6 +8,7 @@
 --             syncs must
 -- p_next      for each the ticket that its decider gets in the same transaction, or null: what every repetition of the
 --             decision is answered
+-- Returns the decided rows, then the looks that were drawn for them.
 create or replace function settle_items(
   p_kind text, p_ids text[], p_tokens text[], p_results text[], p_hashes text[], p_subjects text[], p_forms bigint[],
   p_seen bigint[], p_synced boolean, p_next text[] default null
@@ -39,7 +40,7 @@ begin
   select array_agg(i.id), array_agg(s.look) into p_ids, v_drawn
     from unnest(p_ids, v_looks) as s (id, look)
     join item i on i.kind = p_kind and i.id = any (p_ids) and i.id = s.id and i.look #>> '{looks,0,id}' = s.look;
-  if p_ids is not null then perform add_looks(p_ids, v_drawn, 'check', 'system'); end if;
+  if p_ids is not null then return query select * from add_looks(p_ids, v_drawn, 'check', 'system'); end if;
 end $$;
 
 create or replace function may_settle(
@@ -58,7 +59,8 @@ $$;
 -- frees, so no person needs to be locked (`claim_items`).
 -- p_next    the tokens of the new leases
 -- p_skills  of all deciders
--- Returns the decided rows and the handed out ones, with a token of p_next; before them, without a body, what was due.
+-- Returns the decided rows with their looks, and the handed out ones, with a token of p_next; before them, without a
+-- body, what was due.
 create or replace function settle_next(
   p_kind text, p_ids text[], p_tokens text[], p_results text[], p_hashes text[], p_subjects text[], p_forms bigint[],
   p_seen bigint[], p_next text[], p_skills text[]

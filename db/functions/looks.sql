@@ -54,8 +54,9 @@ end $$;
 -- Adds a look at each of these decided tickets, to the queue of its looks.
 create or replace function add_looks(
   p_ids text[], p_looks text[], p_cause text, p_actor text, p_priority bigint default null
-) returns void language plpgsql as $$
+) returns setof item language plpgsql as $$
 begin
+  return query
   insert into item (kind, id, queue, state, priority, base_priority, rank, body, content_hash, requires, requires_key,
                     base_requires, rules_due_at, exclude, skipped, callback, subject, version, created_at,
                     available_at, first_available_at, deadline_at, escalates_at, overdue_at, wake_at, event_seq,
@@ -84,12 +85,13 @@ begin
        select l.ended_by from jsonb_array_elements(o.look -> 'looks') e
         -- each by its key: a planner that takes few to be settled would read all that are
         cross join lateral (select state, ended_by from item where kind = 'ticket' and id = e ->> 'id' offset 0) l
-        where l.state = 'settled' and l.ended_by <> o.ended_by) as deciders) d
+        where l.state = 'settled' and l.ended_by <> o.ended_by) as deciders offset 0) d
    cross join lateral (select coalesce(p_priority, o.priority) as priority) p
    cross join lateral (
      select n.now, n.now + make_interval(secs => q.deadline_seconds) as deadline_at,
             next_escalation(q.escalations, n.now, -1) as escalates_at,
-            n.now + make_interval(secs => q.service_seconds) as overdue_at from (select clock_timestamp() as now) n) t;
+            n.now + make_interval(secs => q.service_seconds) as overdue_at from (select clock_timestamp() as now) n) t
+  returning *;
 end $$;
 
 -- Asks for a look. Of many calls at once the first opens it; who comes later finds it. That of a case is added by the

@@ -1,6 +1,5 @@
 import type { Change, Item } from '../../contract/items.ts';
 import type { Assist, NewSuggestion } from '../../contract/suggestions.ts';
-import { decideSuggested } from '../../db/items.ts';
 import type { ParamsOf, RowOf } from '../../db/pool.ts';
 import type { QueueRow, SuggestionRow } from '../../db/statements.ts';
 import { isItem, isMarked } from '../../runtime/commits.ts';
@@ -173,14 +172,15 @@ async function decideWaiting(ctx: Context, queue?: string): Promise<void> {
   }
 }
 
-/** Lets the first suggestion that may decide each of these tickets. @returns how many are decided */
+/** Lets the first suggestion that may decide each of these tickets. @returns 0 if none is decided */
 async function decide(ctx: Context, ids: string[]): Promise<number> {
   let decided = 0;
   for (let left = [...new Set(ids)], tries = 0; left.length > 0 && tries < MAX_TRIES; tries++) {
     const found = await ctx.db.run('deciding_suggestions', { ids: left });
     const fit = await Promise.all(found.map((row) => fitNow(ctx, row)));
     const fitting = found.filter((_, n) => fit[n]).map((row) => row.item_id);
-    if (fitting.length > 0) decided += (await decideSuggested(ctx.db, fitting, fitting.map(newToken))).length;
+    if (fitting.length > 0)
+      decided += (await ctx.db.move('decide_suggested', { ids: fitting, tokens: fitting.map(newToken) })).length;
     left = found.filter((_, n) => !fit[n]).map((row) => row.item_id);
   }
   return decided;

@@ -141,6 +141,15 @@ const frees: [string, (queue: string) => Promise<unknown>][] = [
     },
   ],
   [
+    'is drawn as a second look',
+    async (queue) => {
+      await configure(queue, { second: { share: 1 } });
+      const { id } = await add(queue, { for: 'decider' });
+      const [next] = (await claim(queue, 'decider')).tickets;
+      await decide(next, id);
+    },
+  ],
+  [
     'is changed so that it fits',
     async (queue) => api.patch(`/v1/tickets/${(await add(queue, { requires: ['law'] })).id}`, { requires: [] }),
   ],
