@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { repeat } from '../support/client.ts';
+import { erased } from '../support/erasures.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
 
@@ -61,6 +62,7 @@ test('S0.9 no item is named . or .., and those that are end by a list of ids', a
     expectProblem(await api.post('/v1/queues/dots/tickets', { id, body: 1 }), 'ticket', 'invalid_request');
     expectProblem(await api.post('/v1/courts/dots/cases', { id, body: 1 }), 'case', 'invalid_request');
     expectProblem(await api.post('/v1/templates', { id, name: 'x' }), 'template', 'invalid_request');
+    expect((await sendTask({ id, executor: 'uid_u' })).body.errors).toMatchObject([{ path: 'id' }]);
     expectProblem(
       await api.put('/v1/courts/dots', { options: ['a'], votesToWin: 1, fallback: { queue: id } }),
       'court',
@@ -76,6 +78,23 @@ test('S0.9 no item is named . or .., and those that are end by a list of ids', a
   expect(invalidated.body).toMatchObject({ invalidated: 1 });
   const resolved = await api.post('/v1/tickets/resolve', { items: [{ id: '..', decision: 1 }], reason: 'r' });
   expect(resolved.body.results).toMatchObject([{ id: '..', httpStatus: 200 }]);
+});
+
+test('S0.9 S2.1 S4.3 cases and tasks that are named . or .. from earlier on end by their erasure', async () => {
+  await ok(api.put('/v1/courts/dots', { options: ['a', 'b'], votesToWin: 1 }));
+  await ok(api.put('/v1/courts/dots/jurors', { jurors: [{ id: 'j' }] }));
+  await ok(api.post('/v1/courts/dots/cases', { id: 'dot', parties: [{ id: 'p' }], body: 1 }));
+  await addTemplate('dots');
+  await addTask({ id: 'dot', executor: 'uid_dotted', templateId: 'dots' });
+  for (const [table, column] of Object.entries({ item: 'id', event: 'item_id', case_file: 'id', task: 'id' }))
+    await sql(`update ${table} set ${column} = regexp_replace(${column}, '^dot(?=/|$)', '.')`);
+  for (const kind of ['case', 'task']) {
+    await erased(api, { item: { kind, id: '.' } });
+    const open = await sql(`select from item where kind = $1 and id ~ '^[.](/|$)' and ended_at is null`, [kind]);
+    expect(open, kind).toEqual([]);
+  }
+  expect((await api.post('/v1/courts/dots/claim', { juror: 'j' })).body.case).toBeNull();
+  expect((await api.post('/v1/clients/dotted/next', {})).body.task).toBeNull();
 });
 
 test.each(['model:a', 'nexus/a', 'erased-a', 'a\u200bb', 'a\u202eb', 'A\u030a'])(
