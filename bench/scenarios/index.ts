@@ -16,6 +16,7 @@ import { heldOpen } from './held-open.ts';
 import { idle } from './idle.ts';
 import { jobs } from './jobs.ts';
 import { lateness } from './lateness.ts';
+import { lists } from './lists.ts';
 import { outbox } from './outbox.ts';
 import { pair } from './pair.ts';
 import { retention } from './retention.ts';
@@ -229,5 +230,12 @@ export const scenarios: Record<string, Scenario> = {
       'and right is what most of its other raters say; of each question, with a true answer that is known, all five voters. Sites and voters come in 30 random orders. Records begin empty and grow with each verdict, as those of a court without gold. ' +
       'What is hung is not right. Beside: compared with the first line of the same set, with the interval of 95 % by bootstrap over the items.',
     run: early,
+  },
+  lists: {
+    title: '25 · Lists of a million tickets',
+    note:
+      'One caller asks for the first page of 50 by one filter after the other, as the console does: 1,000,000 tickets of one queue, four of five decided by 50 people and a model, ' +
+      'with 20 categories and 1,000 subjects, their words kept. A page by what few or none have ends after 10,000 tickets that do not fit.',
+    run: lists,
   },
 };
