@@ -21,6 +21,10 @@ export function short(value: number): string {
 
 export const ms = (value: number) => `${short(value)} ms`;
 
+/** How long many things took, in milliseconds. */
+export const figureOf = (took: number[]) =>
+  `p50 ${ms(quantile(took, 0.5))}, p99 ${ms(quantile(took, 0.99))}, at most ${ms(Math.max(...took))}`;
+
 export interface Timed {
   /** Per second. */
   rate: number;

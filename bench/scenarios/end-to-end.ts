@@ -5,7 +5,7 @@ import { newJobs, startConsumers, wallClock, warmUp } from '../measure.ts';
 import type { Report } from '../report.ts';
 import { withRivals } from '../rivals/index.ts';
 import type { Queues } from '../rivals/rival.ts';
-import { ms, quantile, short } from '../stats.ts';
+import { figureOf, ms, quantile, short } from '../stats.ts';
 import { until } from './steady.ts';
 
 export const PER_SECOND = 200;
@@ -73,6 +73,3 @@ async function consume(queues: Queues, topic: string) {
   const stop = await queues.consume(topic, CONSUMERS, (order) => void got.set(order, wallClock()));
   return { got, stop };
 }
-
-const figureOf = (took: number[]) =>
-  `p50 ${ms(quantile(took, 0.5))}, p99 ${ms(quantile(took, 0.99))}, at most ${ms(Math.max(...took))}`;

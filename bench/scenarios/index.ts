@@ -24,6 +24,7 @@ import { reviews } from './reviews.ts';
 import { statements } from './statements.ts';
 import { steady } from './steady.ts';
 import { tasks } from './tasks.ts';
+import { waits } from './waits.ts';
 import { workflows } from './workflows.ts';
 
 export interface Scenario {
@@ -237,5 +238,12 @@ export const scenarios: Record<string, Scenario> = {
       'One caller asks for the first page of 50 by one filter after the other, as the console does: 1,000,000 tickets of one queue, four of five decided by 50 people and a model, ' +
       'with 20 categories and 1,000 subjects, their words kept. A page by what few or none have ends after 10,000 tickets that do not fit.',
     run: lists,
+  },
+  waits: {
+    title: '26 · From a decision to the workflow that waits for it',
+    note:
+      'Workflows of somebody else, which have asked by Nexus and wait, one decided at a time. From the begin of the call that decides to the workflow’s result. Beside it, in turn, a bare ' +
+      'workflow on the same server that waits for one signal: from the begin of the call that signals it to its result, the least that any door to a workflow can take.',
+    run: waits,
   },
 };

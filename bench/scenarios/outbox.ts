@@ -7,7 +7,7 @@ import { drained, type Lab } from '../lab.ts';
 import { warmUp } from '../measure.ts';
 import type { Report } from '../report.ts';
 import type { Queues } from '../rivals/rival.ts';
-import { ms, quantile, short } from '../stats.ts';
+import { figureOf, quantile, short } from '../stats.ts';
 import { offered, PER_SECOND } from './end-to-end.ts';
 
 const DATABASE = 'callers';
@@ -88,6 +88,3 @@ async function manyAtOnce(pool: pg.Pool, rows: number): Promise<number> {
   while ((await pool.query(left)).rows.length > 0) await sleep(20);
   return (performance.now() - start) / 1000;
 }
-
-const figureOf = (took: number[]) =>
-  `p50 ${ms(quantile(took, 0.5))}, p99 ${ms(quantile(took, 0.99))}, at most ${ms(Math.max(...took))}`;
