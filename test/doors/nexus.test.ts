@@ -6,13 +6,18 @@ import { claimOne, eventTypes, eventually, type Json } from '../support/client.t
 import { testDoctor } from '../support/doctor.ts';
 import { messagesOf, startCallers } from '../support/nexus.ts';
 import type { askTwice } from '../support/nexus-callers.ts';
+import { published } from '../support/published.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { age, byHand, clear } from '../support/retention.ts';
 import { startTestSystem } from '../support/system.ts';
 import { addHeld } from '../support/tickets.ts';
 
-const system = await startTestSystem({ DOCKET_NEXUS_QUEUES: 'approvals, buyers,shipments,elsewhere' });
+const system = await startTestSystem({
+  ...{ DOCKET_NEXUS_QUEUES: 'approvals, buyers,shipments,elsewhere', DOCKET_RETENTION_DAYS: 'ticket=10' },
+});
 const { api, sql, cell } = system;
 const { broken } = testDoctor(system);
+await byHand(system);
 const { client, endpoint, namespace, start } = await startCallers(system);
 
 const waits = (id: string) => sql('select * from wait where item_id = $1 order by created_at', [id]);
@@ -228,6 +233,37 @@ test('B.1 retention leaves what is waited for, and the doctor knows waits that n
   expect(await cell(`select nothing_pends('ticket', 'kept')`)).toBe(false);
   await sql(`update wait set wake_at = clock_timestamp() where item_id = 'kept'`);
   expect(await handle.result()).toMatchObject({ state: 'invalidated' });
+});
+
+test('B.1 S4.10 a wait may be longer than anything is kept; of an item that is gone all the same it learns that', async () => {
+  const longer = await start('ticket', ticket('longer'));
+  await waiting('longer');
+  await sql(`update item set created_at = '2020-01-01' where id = 'longer'`);
+  await sql(`update wait set created_at = '2020-01-01' where item_id = 'longer'`);
+  await clear(system, 0);
+  await resolve('longer');
+  expect(await longer.result()).toMatchObject({ state: 'decided', decision: 'yes' });
+
+  await sql(`insert into wait (workflow_id, kind, item_id, run) values ('awaiting/unanswered', 'ticket', 'longer', 1)`);
+  await age(system, 'longer', 11);
+  await published(system.running);
+  await clear(system, 0);
+  await sql(`delete from wait where item_id = 'longer'`);
+  await clear(system, 1);
+
+  const lost = await start('ticket', ticket('lost'));
+  await waiting('lost');
+  const [{ workflow_id: id }] = (await waits('lost')) as [Json];
+  const own = system.running.ctx.client.workflow.getHandle(id);
+  // it has read that the ticket is open
+  await eventually(async () => (await own.fetchHistory()).events?.some((e) => e.markerRecordedEventAttributes));
+  // as in a database that was restored from an earlier dump
+  await sql(`delete from wait where item_id = 'lost'`);
+  await resolve('lost');
+  await age(system, 'lost', 11);
+  await clear(system, 1);
+  await own.signal('ended');
+  expect(await lost.result()).toEqual({ state: 'cleared' });
 });
 
 const encodingOf = ({ metadata }: Payload) => metadata?.encoding ?? Buffer.alloc(0);

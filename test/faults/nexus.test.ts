@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { startChild } from '../support/child.ts';
 import { eventually, type Json, repeat } from '../support/client.ts';
+import { connected } from '../support/database.ts';
 import { startCallers } from '../support/nexus.ts';
 import { byNight } from '../support/nightly.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -27,6 +28,28 @@ test('B.1 operations wait while no worker is there, for ten seconds, by night fo
   for (const id of ['minute', 'seconds']) expect((await resolve(id)).status).toBe(200);
   for (const handle of [minute, seconds]) expect(await handle.result()).toMatchObject({ state: 'decided' });
   await running.end('SIGKILL');
+}, 240_000);
+
+test('B.1 a worker killed between the add of an item and the start of its wait: its caller is answered, by one item', async () => {
+  const first = await worker();
+  const blocker = await connected(stores.databaseUrl);
+  await blocker.query('begin');
+  await blocker.query('lock table wait in share mode');
+  const handle = await start('ticket', ticket('between'));
+  const blocked = `select pid from pg_locks where not granted and relation = 'wait'::regclass`;
+  await eventually(async () => (await cell(`select count(*) from item where id = 'between'`)) === '1', 60_000);
+  await eventually(async () => (await sql(blocked)).length > 0);
+  await first.end('SIGKILL');
+  // else what it asked for would still be done
+  await sql(`select pg_terminate_backend(pid) from (${blocked}) b`);
+  await blocker.query('rollback');
+  expect(await waits()).toBe(0);
+  const second = await worker();
+  await eventually(async () => (await waits()) === 1, 90_000);
+  await resolve('between');
+  expect(await handle.result()).toMatchObject({ state: 'decided', decision: 'between' });
+  expect(await cell(`select count(*) from event where type = 'created' and item_id = 'between'`)).toBe('1');
+  await second.end('SIGKILL');
 }, 240_000);
 
 test('B.1 a worker killed with -9 again and again while operations begin and end: each is answered, once', async () => {
