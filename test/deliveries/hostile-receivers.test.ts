@@ -1,9 +1,10 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { settingsFor, startChild } from '../support/child.ts';
 import { eventually, type Json } from '../support/client.ts';
 import { listening } from '../support/listening.ts';
 import { SECRET } from '../support/receiver.ts';
-import { startTestSystem } from '../support/system.ts';
+import { startTestSystem, testStores } from '../support/system.ts';
 import { add, configure } from '../support/tickets.ts';
 
 const { api } = await startTestSystem();
@@ -128,6 +129,34 @@ test('S3.7 a topic whose receiver has answered 101 pushes on', async () => {
   await eventually(async () => receiver.calls > 0, 60_000);
   receiver.repaired = true;
   await eventually(async () => (await api.get('/v1/jobs/upgraded-1')).body.state === 'finished', 120_000);
+}, 180_000);
+
+test('S0.10 S3.7 SIGTERM ends a worker beside receivers that answered 101 as it ends one that has nothing to deliver', async () => {
+  const stores = await testStores();
+  const own = await startTestSystem({}, { stores, role: 'api' });
+  const [, behave] = BEHAVIOURS[0] as (typeof BEHAVIOURS)[0];
+  const [verdicts, pushes] = [await startHostile(behave), await startHostile(behave)];
+  /** @returns how long its end took, in milliseconds */
+  const endWorker = async (before: () => Promise<unknown>) => {
+    const worker = await startChild('worker', settingsFor(stores, { DOCKET_ALLOW_PRIVATE_CALLBACKS: '1' }));
+    await before();
+    const since = performance.now();
+    expect(await worker.end('SIGTERM')).toBe(0);
+    return performance.now() - since;
+  };
+  const idle = await endWorker(async () => {});
+  await configure(own.api, 'upgraded', { callback: verdicts.callback });
+  const { url, secret } = pushes.callback;
+  await own.api.put('/v1/topics/upgraded', { push: { url, secret, concurrency: 4 } });
+  const jobs = ['a', 'b', 'c', 'd'].map((id) => ({ topic: 'upgraded', id, delay: 0, TTR: 600, body: '1' }));
+  await own.api.post('/v1/jobs', { command: 'add', jobs });
+  for (const { id } of jobs) {
+    await add(own.api, 'upgraded', { id });
+    await own.api.post(`/v1/tickets/${id}/resolve`, { decision: 'ok', reason: 'elsewhere' });
+  }
+  const beside = await endWorker(() => eventually(async () => verdicts.calls > 0 && pushes.calls > 0, 60_000));
+  // a call that never ends has the worker wait until it gives up, after 10 to 15 seconds
+  expect(beside).toBeLessThan(idle + 9_000);
 }, 180_000);
 
 test("S0.10 Retry-After is whole seconds or a date, by the receiver's own clock", async () => {
