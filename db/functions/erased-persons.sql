@@ -159,9 +159,6 @@ begin
                      format(' and (ended_at is null and %1$L = any (exclude || skipped) '
                             'or kind = ''ticket'' and state = ''settled'' and ended_by = %1$L)', p_name) end);
   end if;
-  if p_relation = 'event' then
-    execute format('select show_again(array_agg(id)) from event where %s and (%s)', v_range, v_where);
-  end if;
   execute format('with hit as materialized (select ctid as at from %1$s where %2$s and (%3$s) for update %5$s), '
                  'done as (update %1$s set %4$s from hit where ctid = hit.at returning 1) select count(*) from done',
                  p_relation, v_range, v_where, v_sets, p_locked) into v_changed;

@@ -77,18 +77,3 @@ begin
   delete from feed_hole where seen_by < v_oldest and (v_count < p_limit or last < v_ids[v_count]);
   return query select v_count, v_state.newest + v_count;
 end $$;
-
--- Has readers see events once more that have a position, because their text is another one now: they become holes, and
--- the next pass gives them new positions. The later events of the same items follow, to keep their order.
-create or replace function show_again(p_ids bigint[]) returns void language plpgsql as $$
-begin
-  -- the sequencer's lock: what it is about to give a position has to be seen here
-  perform pg_advisory_xact_lock(7236003);
-  with since as (
-    select kind, item_id, min(id) as id from event where id = any (p_ids) group by kind, item_id
-  ), moved as (
-    delete from feed f using since s join event e on e.kind = s.kind and e.item_id = s.item_id and e.id >= s.id
-     where f.event_id = e.id returning f.event_id
-  )
-  insert into feed_hole (first, last, seen_by) select event_id, event_id, pg_current_xact_id() from moved;
-end $$;

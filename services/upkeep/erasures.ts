@@ -57,10 +57,7 @@ export async function remains(
       ? [{ what: `a keyed hash of the name, which excludes it from ${by.n} items until these have ended`, until: null }]
       : []),
     ...(archive ? [{ what: 'what retention has written to the archive', until: null }] : []),
-    {
-      what: 'exports to files and Kafka, other copies of the feed, what receivers were sent, logs of processes',
-      until: null,
-    },
+    { what: 'exports and other copies of the feed, what receivers were sent, logs of processes', until: null },
     { what: 'dumps and backups of the database', until: null },
   ];
 }

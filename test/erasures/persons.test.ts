@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { eventually, insist, type Json, numbered, repeat } from '../support/client.ts';
 import { testDoctor } from '../support/doctor.ts';
 import { erased, tablesWith } from '../support/erasures.ts';
-import { wholeFeed } from '../support/feed.ts';
 import { createKey } from '../support/keys.ts';
 import { expectProblem } from '../support/problems.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -19,21 +18,8 @@ const ended = (key: string) => eventually(async () => (await api.as(key).get('/v
 /** Erases a person, and looks for the name in all of the database. */
 async function gone(person: string): Promise<Json> {
   expect(await tablesWith(system, person)).not.toEqual({});
-  const read = await wholeFeed(api);
   const done = await erased(api, { person }, 40_000);
   expect(await tablesWith(system, person)).toEqual({});
-  // who has read the feed is told of each line that has another name now, and each item's lines are in order
-  const after = read.at(-1)?.seq ?? 0;
-  const whole = await wholeFeed(api);
-  const told = new Set(whole.filter(({ seq }) => seq > after).map(({ id }) => id));
-  const changed = read.filter((event) => JSON.stringify(event).includes(person));
-  expect(changed.filter(({ id }) => !told.has(id))).toEqual([]);
-  const last = new Map<string, number>();
-  for (const { id } of whole) {
-    const [, item = '', n] = /^(.*)\/(\d+)$/.exec(id) ?? [];
-    expect(Number(n), id).toBeGreaterThan(last.get(item) ?? -1);
-    last.set(item, Number(n));
-  }
   await eventually(async () => (await doctor.broken({ deep: true })).length === 0);
   return done;
 }

@@ -95,7 +95,7 @@ test('S4.8 a server that refuses ends the export, with the reason and without th
   );
 });
 
-test('S4.8 S4.10 what is erased at Docket has no data in the table after the next run, and who is erased no name', async () => {
+test('S4.8 S4.10 what is erased at Docket has no data in the table after the next run', async () => {
   await erased(['--to', server.url(), '--table', 'erased'], 'erased-1');
   const found = (await rows('erased')).filter(({ itemId }) => itemId === 'erased-1');
   expect(found.map(({ type }) => type)).toEqual(['created', 'noted', 'decided', 'erased']);
