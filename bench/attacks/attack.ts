@@ -49,8 +49,14 @@ export async function call({ url, key }: Target, method: string, path: string, b
   return { status: answer.status, text, ms: performance.now() - start };
 }
 
-/** Opens connections that send `text` and never read; `close` ends them. */
-export async function openSockets(url: string, n: number, text: string): Promise<{ close(): void }> {
+interface Opened {
+  close(): void;
+  /** Reads what is left. @returns the bytes of each until the server has closed it */
+  read(): Promise<number[]>;
+}
+
+/** Opens connections that send `text` and do not read. */
+export async function openSockets(url: string, n: number, text: string): Promise<Opened> {
   const { hostname, port } = new URL(url);
   const sockets: Socket[] = [];
   for (let at = 0; at < n; at += 250) {
@@ -60,7 +66,15 @@ export async function openSockets(url: string, n: number, text: string): Promise
     for (const socket of some) socket.write(text);
     sockets.push(...some);
   }
-  return { close: () => void sockets.forEach((socket) => void socket.destroy()) };
+  return {
+    close: () => void sockets.forEach((socket) => void socket.destroy()),
+    read: () => Promise.all(sockets.map(readAll)),
+  };
+}
+
+function readAll(socket: Socket): Promise<number> {
+  if (socket.closed) return Promise.resolve(socket.bytesRead);
+  return new Promise((resolve) => socket.once('close', () => resolve(socket.bytesRead)).resume());
 }
 
 /** Resident memory of a process in MB. Linux only. */
