@@ -1,3 +1,4 @@
+import './wording.ts';
 import { z } from '@hono/zod-openapi';
 
 const PLAIN = 'A-Za-z0-9_:~@-';

@@ -100,6 +100,17 @@ test.each(codes)('the type of %s leads to what it means and what to do', async (
     expect(text).toContain(said.replaceAll('`', ''));
 });
 
+test('what is wrong with a field is said in the words of who sends it', async () => {
+  const { body } = await api.put('/v1/queues/q', { leaseSeconds: 0, maxHeld: 1.5, lease: 7, highlight: [''] });
+  expect(Object.fromEntries(body.errors.map(({ path, message }: Json) => [path, message]))).toEqual({
+    leaseSeconds: 'must be at least 0.001',
+    maxHeld: 'must be a whole number',
+    lease: 'must be "fixed" or "adaptive"',
+    'highlight.0': 'must have at least 1 character',
+  });
+  expect((await api.post('/v1/jobs', { command: 'add', topic: 't' })).body.error).toBe('add: id: is required');
+});
+
 test('docs/errors.md has exactly the codes that there are, with their statuses', () => {
   const page = readFileSync('docs/errors.md', 'utf8');
   const sections = [...page.matchAll(/^## (\w+)\n\n\*\*(\d+)\*\*/gm)].map(([, code, status]) => [code, Number(status)]);
