@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { afterAll, expect, test } from 'vitest';
 import { claimOne, eventually, repeat } from '../support/client.ts';
-import { byNight } from '../support/nightly.ts';
 import { published, unpublished } from '../support/published.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -14,7 +13,6 @@ afterAll(() => hog.kill('SIGKILL'));
 
 const PLAIN = 20_000;
 const ROUNDS = 12;
-const ENDED = byNight(20_000, 3_000);
 /** What the scheduler of a shared machine of two cores adds by itself; schedules are on a grid of a second. */
 const NOISE_MS = { running: 200, fresh: 200, audit: 200, schedule: 1_000 };
 
@@ -98,33 +96,6 @@ test('S0.10 S1.8 S3.7 while 20,000 plain tickets have just been added, verdicts,
   for (const { what, idle: before, loaded: now } of figures)
     expect(now, `${what}: ${JSON.stringify(figures)}`).toBeLessThan(2 * before + NOISE_MS[what]);
 }, 600_000);
-
-test(`S0.10 S0.4 while ${ENDED} tickets end at once, verdicts keep their pace, and the ends are published no slower than Temporal took the tickets`, async () => {
-  const receiver = await startReceiver();
-  await api.post('/v1/queues/plain/invalidate', { filter: {}, reason: 'no longer needed' });
-  await published(running, 600_000);
-  const verdicts = async (phase: string) => {
-    const found: number[] = [];
-    for (let n = 0; n < ROUNDS; n++) found.push(await verdictOfNew(receiver, `${phase}-${n}`));
-    return median(found);
-  };
-  const idle = await verdicts('before');
-  const since = performance.now();
-  for (let n = 0; n < ENDED; n += 1_000) {
-    const tickets = repeat(1_000, (i) => ({ id: `ended-${n + i}`, body: {} }));
-    await api.post('/v1/queues/ended/tickets/batch', { tickets });
-  }
-  await published(running, 600_000);
-  const began = performance.now();
-  const { body } = await api.post('/v1/queues/ended/invalidate', { filter: {}, reason: 'a campaign is over' });
-  expect(body.invalidated).toBe(ENDED);
-  const beside = await verdicts('beside');
-  const left = await unpublished(running);
-  await published(running, 600_000);
-  const figures = { idle, beside, left, addedMs: began - since, endedMs: performance.now() - began };
-  expect(beside, JSON.stringify(figures)).toBeLessThan(2 * idle + NOISE_MS.fresh);
-  expect(figures.endedMs, JSON.stringify(figures)).toBeLessThan(figures.addedMs);
-}, 900_000);
 
 test('S0.10 a thousand verdicts of one queue do not stand before the one of another', async () => {
   const [many, one] = [await startReceiver(), await startReceiver()];
