@@ -1,19 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import { answer, either, oneOf, Reason, TextOrNull, Whole } from './common.ts';
+import { anyName } from './deliveries.ts';
 import { KEPT_KINDS } from './kinds.ts';
-import { AnyName, CONTROL, NOT_THE_SERVERS, TEXT_PATTERN } from './names.ts';
+import { AnyName, NOT_THE_SERVERS } from './names.ts';
 
-/** The id of any item. Those that are named `.` or `..`, as earlier releases allowed, have no path, and end by this. */
-const ErasedId = z
-  .string()
-  .regex(
-    new RegExp(String.raw`^[^${CONTROL}\ud800-\udfff]{1,221}$`, 'u'),
-    'must be 1 to 221 Unicode characters, none of them a control character',
-  )
-  .openapi({ minLength: 1, maxLength: 221, pattern: TEXT_PATTERN });
-
-/** An item by its kind and id; of a task with all of its occurrences. */
-const ErasedItem = z.strictObject({ kind: z.enum(KEPT_KINDS), id: ErasedId });
+/**
+ * An item by its kind and id; of a task with all of its occurrences. Those that are named `.` or `..`, as earlier releases
+ * allowed, have no path, and end by this.
+ */
+const ErasedItem = z.strictObject({ kind: z.enum(KEPT_KINDS), id: anyName(221) });
 
 export const NewErasure = z
   .strictObject({
