@@ -14,11 +14,11 @@ function wrongness(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_value')
     return `must be ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return undefined;
-  const [bound, least, beyond] =
+  const [bound, end, beyond] =
     issue.code === 'too_big' ? [issue.maximum, 'most', 'less'] : [issue.minimum, 'least', 'more'];
   const unit = SIZED[issue.origin];
-  if (unit) return `must have at ${least} ${bound} ${unit}${bound === 1 ? '' : 's'}`;
-  return issue.inclusive === false ? `must be ${beyond} than ${bound}` : `must be at ${least} ${bound}`;
+  if (unit) return `must have at ${end} ${bound} ${unit}${bound === 1 ? '' : 's'}`;
+  return issue.inclusive === false ? `must be ${beyond} than ${bound}` : `must be at ${end} ${bound}`;
 }
 
 const { localeError } = z.locales.en();

@@ -242,7 +242,7 @@ export const scenarios: Record<string, Scenario> = {
   waits: {
     title: '26 · From a decision to the workflow that waits for it',
     note:
-      'Workflows of somebody else, which have asked by Nexus and wait, one decided at a time. From the begin of the call that decides to the workflow’s result. Beside it, in turn, a bare ' +
+      'Callers’ workflows, which have asked by Nexus and wait, one decided at a time. From the begin of the call that decides to the workflow’s result. Beside it, in turn, a bare ' +
       'workflow on the same server that waits for one signal: from the begin of the call that signals it to its result, the least that any door to a workflow can take.',
     run: waits,
   },

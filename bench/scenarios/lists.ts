@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { need, openCallers } from '../client.ts';
-import type { Lab } from '../lab.ts';
-import { withoutWorkflows } from '../lab.ts';
+import { type Lab, withoutWorkflows } from '../lab.ts';
 import type { Report } from '../report.ts';
 import { seedTickets } from '../seed.ts';
 import { ms, quantile } from '../stats.ts';
@@ -17,9 +16,9 @@ const DECIDE = `update item i
        look = case when t.n % 1000 = 2 then '{"standing": {"decision": {"verdict": "keep"}}}'::jsonb end,
        category = 'c-' || t.n % 20, subject = 's-' || t.n % 1000,
        event_seq = i.event_seq + 1, last_event = 'decided', last_actor = 'r' || t.n % 50, last_data = '{}'
-  from (select id, split_part(id, '-', 2)::int as n from item
-         where kind = 'ticket' and queue = '${QUEUE}' and state = 'ready' and split_part(id, '-', 2)::int % 5 > 0
-           and split_part(id, '-', 2)::int >= $1 and split_part(id, '-', 2)::int < $1 + ${BATCH}) t
+  from (select id, n from item cross join lateral (select split_part(id, '-', 2)::int as n) s
+         where kind = 'ticket' and queue = '${QUEUE}' and state = 'ready' and n % 5 > 0
+           and n >= $1 and n < $1 + ${BATCH}) t
  where i.kind = 'ticket' and i.id = t.id`;
 
 /** By what a list is filtered: what many tickets have, few, and none, for which a page goes through most. */

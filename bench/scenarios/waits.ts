@@ -7,7 +7,7 @@ import { until } from './steady.ts';
 
 const QUEUE = 'asked';
 
-/** From a decision to the workflow of somebody else that waits for it, beside a signal sent to one (scenario 26). */
+/** From a decision to the caller’s workflow that waits for it, beside a signal sent to a bare one (scenario 26). */
 export async function waits(lab: Lab, report: Report): Promise<void> {
   const [rounds, others] = lab.quick ? [20, 20] : [300, 1_000];
   const docket = await lab.docket({ DOCKET_NEXUS_QUEUES: '*' });
