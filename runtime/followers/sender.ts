@@ -1,7 +1,7 @@
 import { workflowId } from '../../domain/kinds.ts';
 import type { Limits } from '../limits.ts';
 import type { Log } from '../log.ts';
-import { type Entry, isOver, isUrgent, LANES, type Lane, Lanes, mayRun } from './lanes.ts';
+import { type Entry, isUrgent, LANES, type Lane, Lanes, mayRun } from './lanes.ts';
 import type { Publication } from './messages.ts';
 import { type Callers, MOST_PER_SECOND, Pace } from './pace.ts';
 import { Publisher, type PublisherOptions, QUEUE_ATTRIBUTE } from './publisher.ts';
@@ -172,7 +172,7 @@ export class Sender {
   };
 
   async #send(entry: Entry): Promise<void> {
-    const { key, lane, row } = entry;
+    const { key, lane } = entry;
     const window = this.#window(lane);
     if (isUrgent(lane)) this.#urgentAt = performance.now();
     let taken = false;
@@ -187,7 +187,7 @@ export class Sender {
       this.#failed(entry, error as Error);
     } finally {
       this.#sending.delete(key);
-      window.sent(key, taken && !isOver(row));
+      window.sent(key, taken);
       this.pump();
     }
   }

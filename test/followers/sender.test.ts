@@ -27,10 +27,14 @@ const publicationOf = (row: Partial<Publication['row']> = {}) =>
 
 type Start = (type: string, options: { workflowId: string }) => Promise<void>;
 
-/** A sender whose Temporal answers a start, and a signal, as `start` does. */
+/** A sender whose Temporal answers a start, and a signal, as `start` does, and says of each that it has not run. */
 function senderTo(start: Start, options: Partial<SenderOptions> = {}): Sender {
   const getHandle = (workflowId: string) => ({ signal: (type: string) => start(type, { workflowId }) });
-  const client = { workflow: { start, getHandle }, withDeadline: (_: number, call: () => unknown) => call() };
+  const describeWorkflowExecution = async () => ({ pendingWorkflowTask: { attempt: 1 } });
+  const client = {
+    ...{ workflow: { start, getHandle }, workflowService: { describeWorkflowExecution }, options: { namespace: '' } },
+    withDeadline: (_: number, call: () => unknown) => call(),
+  };
   return new Sender({
     client: client as unknown as Client,
     log: { debug() {}, info() {}, warn() {}, error() {} },
@@ -71,20 +75,25 @@ const CONCURRENCY = 16;
 /** As long as a claim may wait for its decision, and the pace takes to look at callers. */
 const MOMENT_MS = 500;
 
-/** Messages to a Temporal that takes each and whose worker does nothing. @returns how many are sent */
-async function sentBeside(slowdown: number | undefined, urgent = false): Promise<number> {
+/** Messages to a Temporal that accepts each and whose worker does nothing. @returns how many are sent */
+async function sentBeside(
+  slowdown: number | undefined,
+  urgent = false,
+  state: Publication['row']['state'] = 'held',
+): Promise<number> {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
-  const start = vi.fn(() => new Promise<void>(() => {}));
+  const start = vi.fn(async () => {});
   const many = { publishConcurrency: CONCURRENCY, publishBusyPerSecond: 1_000 };
   const sender = senderTo(start, { ...many, callers: { slowdown } });
   for (let n = 0; n < 100; n++)
-    sender.add('rest', publicationOf({ id: `t${n}`, state: 'held', delivery_pending: false, wake_at: new Date() }));
+    sender.add('rest', publicationOf({ id: `t${n}`, state, delivery_pending: false, wake_at: new Date() }));
   if (urgent) sender.add('outcomes', publicationOf({ id: 'urgent' }));
   for (let n = 0; n < 20; n++) {
     sender.pump();
     await vi.advanceTimersByTimeAsync(MOMENT_MS / 20);
   }
   vi.useRealTimers();
+  await sender.stop();
   return start.mock.calls.length;
 }
 
@@ -93,6 +102,11 @@ test('S0.10 where no one calls, as many messages wait for the worker as it may h
   expect(await sentBeside(1.1)).toBe(4);
   // the outcome itself, and one of the rest
   expect(await sentBeside(undefined, true)).toBe(2);
+});
+
+test('S0.10 what ended many at once waits for the worker as all else does: beside outcomes one', async () => {
+  expect(await sentBeside(undefined, false, 'invalidated')).toBe(CONCURRENCY);
+  expect(await sentBeside(undefined, true, 'invalidated')).toBe(2);
 });
 
 /** Sends 300 twice, the second time before a second is over. @returns when each was sent, by workflow */
@@ -120,7 +134,7 @@ const betweenMs = (times: number[] = []) => (times[1] ?? 0) - (times[0] ?? 0);
 test('S0.4 what ended many at once is sent as fast as Temporal takes it where no one has called for ten seconds, else at its rate', async () => {
   const sentIn = async (slowdown: number | undefined) => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
-    const start = vi.fn(async () => {});
+    const start = vi.fn(async (_type: string, { workflowId }: { workflowId: string }) => sender.ran(workflowId));
     const rates = { publishBusyPerSecond: 1_000, publishIdlePerSecond: 10 };
     const sender = senderTo(start, { ...rates, callers: { slowdown } });
     for (let n = 0; n < 500; n++)
