@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { afterAll, expect, test } from 'vitest';
 import { claimOne, eventually, repeat } from '../support/client.ts';
+import { byNight } from '../support/nightly.ts';
 import { published, unpublished } from '../support/published.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { startTestSystem, testStores } from '../support/system.ts';
@@ -13,6 +14,7 @@ afterAll(() => hog.kill('SIGKILL'));
 
 const PLAIN = 20_000;
 const ROUNDS = 12;
+const ENDED = byNight(20_000, 1_000);
 /** What the scheduler of a shared machine of two cores adds by itself; schedules are on a grid of a second. */
 const NOISE_MS = { running: 200, fresh: 200, audit: 200, schedule: 1_000 };
 
@@ -71,14 +73,37 @@ async function measure(phase: string, receiver: Receiver) {
   return found;
 }
 
+/** Tickets for two phases. */
+const addWaiting = (test: string, { callback }: Receiver) =>
+  api.post('/v1/queues/verdicts/tickets/batch', {
+    tickets: repeat(2 * ROUNDS, (n) => ({ id: `${test}-v${n}`, body: {}, callback })),
+  });
+
+// first: it waits until all is published, which the next one leaves
+test(`S0.10 S0.4 while ${ENDED} tickets end at once, verdicts of tickets that have been waiting keep their pace`, async () => {
+  const receiver = await startReceiver();
+  const verdicts = async (phase: string) =>
+    median(await Promise.all(repeat(ROUNDS, (n) => verdictOfRunning(receiver, `${phase}-${n}`))));
+  await addWaiting('ends', receiver);
+  for (let n = 0; n < ENDED; n += 1_000) {
+    const tickets = repeat(1_000, (i) => ({ id: `ended-${n + i}`, body: {} }));
+    await api.post('/v1/queues/ended/tickets/batch', { tickets });
+  }
+  await published(running, 900_000);
+  const idle = await verdicts('before');
+  await published(running);
+  await api.post('/v1/queues/ended/invalidate', { filter: {}, reason: 'a campaign is over' });
+  await eventually(async () => (await unpublished(running)) < ENDED / 2, 600_000);
+  const beside = await verdicts('beside');
+  const left = await unpublished(running);
+  expect(beside, `alone: ${idle} ms`).toBeLessThan(2 * idle + 4 * NOISE_MS.running);
+  expect(left).toBeGreaterThan(0);
+  await published(running, 900_000);
+}, 2_400_000);
+
 test('S0.10 S1.8 S3.7 while 20,000 plain tickets have just been added, verdicts, audit callbacks and schedules keep their pace', async () => {
   const receiver = await startReceiver();
-  const waiting = repeat(2 * ROUNDS, (n) => ({
-    id: `v${n}`,
-    body: {},
-    callback: receiver.callback,
-  }));
-  await api.post('/v1/queues/verdicts/tickets/batch', { tickets: waiting });
+  await addWaiting('plain', receiver);
   await api.put('/v1/topics/ticks/schedules/each-second', { everySeconds: 1, body: {}, TTR: 60 });
   await published(running, 60_000);
   await firings();
