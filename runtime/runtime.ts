@@ -12,6 +12,7 @@ import { createPacemaker } from './pacemaker.ts';
 import { Schemas } from './schemas/schemas.ts';
 import { Secrets } from './secrets.ts';
 import type { Tracing } from './tracing.ts';
+import { createTurns } from './turns.ts';
 import { POLL_STEPS, Waiters } from './waiting.ts';
 import { createWaker } from './waker.ts';
 
@@ -38,7 +39,7 @@ export function createRuntime(o: RuntimeOptions) {
   const onError = (error: Error) => log.warn({ err: error.message }, 'a database connection was lost');
   const load = new Load();
   const onMove = (statement: string, ms: number) => load.took(statement, ms);
-  const db = openDb({ url: o.databaseUrl, node, max: o.poolSize, onError, onMove });
+  const { db, inTurn } = createTurns(load, openDb({ url: o.databaseUrl, node, max: o.poolSize, onError, onMove }));
   const waiters = new Waiters(load);
   const notices = new Notices(db, log);
   const feed = new Feed(db, log);
@@ -67,7 +68,7 @@ export function createRuntime(o: RuntimeOptions) {
   let slowPoll: NodeJS.Timeout | undefined;
   return {
     ...{ db, client, node, log, load, follower, waiters, notices, feed },
-    ...{ schemas, secrets, maintenance, metrics, tracing },
+    ...{ schemas, secrets, maintenance, metrics, tracing, inTurn },
     /** Makes followers read now: the log or the marks have something new. */
     follow() {
       follow(true);

@@ -9,23 +9,27 @@ const HEARTBEAT_MS = 10_000;
  * was no event for 10 s. The first page is read at once, so that an unreachable database fails this call.
  * `follow`: waits for further events at the end.
  */
-export async function read({ feed }: Context, after: number, limit: number, follow: boolean) {
-  const first = await feed.read(after, Math.min(PAGE, limit));
+export async function read({ feed, inTurn }: Context, after: number, limit: number, follow: boolean) {
+  const first = await inTurn(() => feed.read(after, Math.min(PAGE, limit)));
   return async function* pages(ended: AbortSignal): AsyncGenerator<FeedRow[]> {
     let [left, want] = [limit, PAGE];
-    for (let page = first; ; page = await feed.read(page.at, Math.min(want, left))) {
+    for (let page = first; ; ) {
       const { rows, at } = page;
+      const next = () => feed.read(at, Math.min(want, left));
       if (rows.length > 0) {
         yield rows;
         left -= rows.length;
         // a page may be cut for its size: the next one need not read many more rows than fit
         want = Math.min(PAGE, rows.length * 2);
         if (left === 0 || ended.aborted) return;
+        page = await inTurn(next);
       } else {
         if (!follow) return;
         const isThere = await feed.beyond(at, HEARTBEAT_MS, ended);
         if (ended.aborted) return;
         if (!isThere) yield [];
+        // who has read all waits for nobody
+        page = await next();
       }
     }
   };

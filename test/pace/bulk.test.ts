@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { get } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
 import { claimOne, eventually, repeat } from '../support/client.ts';
 import { byNight } from '../support/nightly.ts';
@@ -121,6 +123,39 @@ test('S0.10 S1.8 S3.7 while 20,000 plain tickets have just been added, verdicts,
   for (const { what, idle: before, loaded: now } of figures)
     expect(now, `${what}: ${JSON.stringify(figures)}`).toBeLessThan(2 * before + NOISE_MS[what]);
 }, 600_000);
+
+/** Milliseconds from hand-out to decision and the next hand-out. */
+async function beats(): Promise<number[]> {
+  const found: number[] = [];
+  for (let n = 0; n < 4 * ROUNDS; n++) {
+    const since = performance.now();
+    const ticket = await claimOne(api, 'beats', 'anna');
+    await api.post(`/v1/tickets/${ticket.id}/decide`, { token: ticket.lease.token, decision: 1 });
+    found.push(performance.now() - since);
+  }
+  return found;
+}
+
+// the tickets of the test before are the table
+test('S0.10 readers of large pages, tables and the feed leave claims and decisions their pace', async () => {
+  const tickets = repeat(8 * ROUNDS, (n) => ({ id: `beat-${n}`, body: {} }));
+  await api.post('/v1/queues/beats/tickets/batch', { tickets });
+  const alone = median(await beats());
+  const stopped = new AbortController();
+  const reader = async (path: string) => {
+    while (!stopped.signal.aborted) {
+      const [answer] = await once(get(`${api.url}${path}`), 'response');
+      expect(answer.statusCode).toBe(200);
+      for await (const _ of answer.resume()) if (stopped.signal.aborted) break;
+    }
+  };
+  const paths = ['/v1/tickets.csv?queue=plain', '/v1/tickets?queue=plain&limit=500', '/v1/feed?after=0&limit=10000'];
+  const readers = paths.flatMap((path) => repeat(4, () => reader(path)));
+  const beside = median(await beats());
+  stopped.abort();
+  await Promise.all(readers);
+  expect(beside, `alone: ${alone} ms`).toBeLessThan(4 * alone);
+}, 120_000);
 
 test('S0.10 a thousand verdicts of one queue do not stand before the one of another', async () => {
   const [many, one] = [await startReceiver(), await startReceiver()];
