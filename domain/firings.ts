@@ -12,7 +12,8 @@ interface Rhythm {
 
 /**
  * The next firings of a periodic job: every so many seconds since 1970, or when clocks of the zone show such a time. A time that
- * they skip is left out, as Temporal leaves it out. In an hour that they show twice, Temporal may fire once more or later.
+ * they skip is left out, as Temporal leaves it out. Around an hour that they show twice Temporal fires otherwise: later, or not
+ * at all (docs/guides/jobs.md).
  * @returns null where the expression is one that only Temporal reads, which earlier releases accepted
  */
 export function nextFirings({ every_seconds, cron, timezone }: Rhythm, from: Date, count: number): Date[] | null {
@@ -24,7 +25,7 @@ export function nextFirings({ every_seconds, cron, timezone }: Rhythm, from: Dat
   const numbers = cronNumbers(cron);
   if (!numbers) return null;
   const [minutes = [], hours = [], days = [], months = [], weekdays = []] = numbers.map((some) =>
-    [...some].sort((a, b) => a - b),
+    [...new Set(some)].sort((a, b) => a - b),
   );
   const shown = clockOf(timezone);
   const found: Date[] = [];

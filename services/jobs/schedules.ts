@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import * as temporal from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import type { NewJob, ScheduleSettings } from '../../contract/jobs.ts';
@@ -31,9 +32,9 @@ export const SCHEDULE_PREFIX = 'schedule/';
 let underWay = 0;
 const waiting: (() => void)[] = [];
 
-/** A schedule's name in Temporal; one that would be too long for its ids is replaced by a hash. */
+/** A schedule's name in Temporal, with the topic up to the first slash; one that would be too long is replaced by a hash. */
 const nameOf = (topic: string, name: string): string => {
-  const plain = `${topic}/${name}`;
+  const plain = `${topic.replaceAll(/[%/]/g, encodeURIComponent)}/${name}`;
   if (Buffer.byteLength(plain) <= MAX_ID_BYTES) return plain;
   return `sha256-${createHash('sha256').update(plain).digest('hex')}`;
 };
@@ -129,10 +130,11 @@ export async function addFiring(ctx: Context, topic: string, name: string, at: s
   });
 }
 
-/** `topic:name@instant` where that is an id; else, where it is too long or has a topic's other signs, a hash of it. */
+/** `topic:name@instant` where that is an id and no other schedule's; else, as where it is too long, a hash of it. */
 function firingId(topic: string, name: string, at: string): string {
   const plain = `${topic}:${name}@${at}`;
-  return /^[A-Za-z0-9._:~@-]{1,200}$/.test(plain) ? plain : `schedule-${contentHash([topic, name]).slice(0, 32)}@${at}`;
+  const isPlain = /^[A-Za-z0-9._:~@-]{1,200}$/.test(plain) && !topic.includes(':');
+  return isPlain ? plain : `schedule-${contentHash([topic, name]).slice(0, 32)}@${at}`;
 }
 
 /** Brings Temporal to what the row says, and makes up for firings of the last hour that may be missing. */
@@ -211,13 +213,17 @@ async function bringTo(
       await schedules.getHandle(options.scheduleId).update((known) => ({ ...known, spec, action, policies }));
     }
   });
-  // until long names were hashed, they were ids as they are
-  if (id !== `${topic}/${name}`) await removeFrom(client, `${SCHEDULE_PREFIX}${topic}/${name}`);
+  // earlier releases took names as they are, so that it may be another's by now
+  if (id !== `${topic}/${name}`) await removeFrom(client, `${SCHEDULE_PREFIX}${topic}/${name}`, [topic, name]);
 }
 
-async function removeFrom(client: temporal.Client, id: string): Promise<void> {
+/** @param of only if it is this topic's schedule of this name */
+async function removeFrom(client: temporal.Client, id: string, of?: [topic: string, name: string]): Promise<void> {
+  const handle = client.schedule.getHandle(id);
   try {
-    await client.withDeadline(Date.now() + TIMEOUT_MS, () => client.schedule.getHandle(id).delete());
+    await client.withDeadline(Date.now() + TIMEOUT_MS, async () => {
+      if (!of || isDeepStrictEqual((await handle.describe()).action.args, of)) await handle.delete();
+    });
   } catch (error) {
     if (!(error instanceof temporal.ScheduleNotFoundError || isInvalidArgument(error))) throw error;
   }

@@ -114,6 +114,7 @@ test('S3.7 the answer has nextAt, five of them, as cron means it, and paused', a
     '0 0 */2 * mon': (at) => at.getUTCDate() % 2 === 1 && at.getUTCDay() === 1,
     '30 4 * JAN,12 5-7': (at) => [0, 11].includes(at.getUTCMonth()) && [5, 6, 0].includes(at.getUTCDay()),
     '0 0 29 2 *': (at) => at.getUTCMonth() === 1 && at.getUTCDate() === 29,
+    '5,5,0-10/5 * * * *': (at) => [0, 5, 10].includes(at.getUTCMinutes()),
     '@weekly': (at) => at.getUTCDay() === 0 && at.getUTCHours() === 0,
   };
   const handle = running.runtime.client.schedule.getHandle('schedule/plans/p');
@@ -125,7 +126,7 @@ test('S3.7 the answer has nextAt, five of them, as cron means it, and paused', a
       body.nextAt.filter((at: string) => !isTime(new Date(at))),
       cron,
     ).toEqual([]);
-    expect(body.nextAt).toEqual([...body.nextAt].sort());
+    expect(body.nextAt).toEqual([...new Set(body.nextAt)].sort());
     const fired = (await handle.describe()).info.nextActionTimes.map((at) => at.toISOString());
     expect(fired, cron).toEqual(expect.arrayContaining(body.nextAt.slice(1)));
   }
@@ -139,6 +140,39 @@ test('S3.7 the answer has nextAt, five of them, as cron means it, and paused', a
   await api.put(odd, { everySeconds: 86_400, body: 1 });
   await pause("schedule/it's b\\b ü😀/p", odd);
 }, 300_000);
+
+test('S3.7 schedules of two topics are two, also where topic and name are the same text together', async () => {
+  const pathOf = (topic: string, name: string) =>
+    `/v1/topics/${encodeURIComponent(topic)}/schedules/${encodeURIComponent(name)}`;
+  const instantOf = ({ id }: Json) => id.split('@')[1];
+  const { schedule } = running.runtime.client;
+  // as an earlier release has made it
+  const action = { type: 'startWorkflow', workflowType: 'periodic', taskQueue: 'docket-urgent' } as const;
+  const [scheduleId, args] = ['schedule/by/slash/daily', ['by/slash', 'daily']];
+  await schedule.create({ scheduleId, spec: { intervals: [{ every: '1d' }] }, action: { ...action, args } });
+  await api.put(pathOf('by/slash', 'daily'), { everySeconds: 86_400, body: 1 });
+  await expect(schedule.getHandle(scheduleId).describe()).rejects.toThrow(ScheduleNotFoundError);
+  expect((await api.raw('DELETE', pathOf('by', 'slash/daily'))).body).toEqual({ deleted: false });
+  expect(await firing('by%2Fslash', 'daily')).toBe(86_400);
+
+  const pairs: [topic: string, name: string][][] = [
+    [
+      ['billing', 'eu/nightly'],
+      ['billing/eu', 'nightly'],
+    ],
+    [
+      ['mail', 'eu:daily'],
+      ['mail:eu', 'daily'],
+    ],
+  ];
+  for (const pair of pairs.flat()) await api.put(pathOf(...pair), { everySeconds: 1, body: 1 });
+  for (const pair of pairs)
+    await eventually(async () => {
+      const [one, two] = await Promise.all(pair.map(async ([topic]) => (await jobsOf(topic)).map(instantOf)));
+      return (one?.filter((at) => two?.includes(at)) ?? []).length >= 3;
+    }, SOON_MS);
+  for (const pair of pairs.flat()) await api.raw('DELETE', pathOf(...pair));
+}, 200_000);
 
 test('S3.7 zones are spelled and checked the same everywhere', async () => {
   const path = '/v1/topics/zones/schedules/z';
