@@ -142,6 +142,44 @@ test('S0.4 a change over the API is shown to the holder, and their draft stays',
   expect(await page.getByLabel(/^Note\b/).inputValue()).toBe('half done');
 });
 
+test('S0.7 a decision on what is changed before it is sent is not taken: the ticket comes back as it is now', async () => {
+  const page = await desk('unseen', 1, { form: noted });
+  await page.getByText('Live', { exact: true }).waitFor();
+  await keys(page, '1');
+  await page.getByText(/Send now, next ticket/).waitFor();
+  expect((await api.patch('/v1/tickets/unseen-0', { body: { text: 'another' } })).status).toBe(200);
+  await press(page, /Send now, next ticket/);
+  await ticketHeading(page, 'unseen-0').waitFor();
+  await page.getByText('another', { exact: true }).waitFor();
+  await sees(page, 'This ticket has been changed');
+  expect((await ticket(api, 'unseen-0')).state).toBe('held');
+  // not at once: what has just appeared is not decided by a key that was meant for something else
+  await eventually(async () => {
+    await keys(page, '2');
+    return page.getByText(/Send now, next ticket/).isVisible();
+  });
+  await press(page, /Send now, next ticket/);
+  await eventually(async () => (await ticket(api, 'unseen-0')).state === 'decided');
+  expect(await ticket(api, 'unseen-0')).toMatchObject({ decision: { verdict: 'remove' }, body: { text: 'another' } });
+});
+
+test("S0.3 a queue's new form is at the desk as soon as the old one is refused", async () => {
+  const page = await desk('newer', 1, { form: noted });
+  await configure(api, 'newer', {
+    form: { ...noted, properties: { verdict: { enum: ['allow', 'block'] } } },
+  });
+  await keys(page, '1');
+  await press(page, /Send now, next ticket/);
+  await page.getByRole('button', { name: /\ballow\b/ }).waitFor();
+  await eventually(async () => {
+    await keys(page, '1');
+    return page.getByText(/Send now, next ticket/).isVisible();
+  });
+  await press(page, /Send now, next ticket/);
+  await eventually(async () => (await ticket(api, 'newer-0')).state === 'decided');
+  expect((await ticket(api, 'newer-0')).decision).toEqual({ verdict: 'allow' });
+});
+
 test("a queue's form becomes fields: what is missing is asked for, what the API refuses comes back", async () => {
   const form = {
     type: 'object',

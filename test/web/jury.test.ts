@@ -74,6 +74,21 @@ test('S2.6 a vote that decides while another juror reads tells them so, keeps th
   expect((await stats(api, 'read')).votes).toBe(1);
 });
 
+test('S2.8 what is changed while a juror reads is shown to them, the case and the options of its court', async () => {
+  await begin('edits', { votesToWin: 1 }, ['rita'], 1);
+  const page = await open('edits', 'rita');
+  await heading(page, 'edits-0').waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+  expect((await api.patch('/v1/cases/edits-0', { body: { ...body, buyer: 'It came whole.' } })).status).toBe(200);
+  await page.getByText('It came whole.', { exact: true }).waitFor();
+  await sees(page, 'This case has been changed');
+  await court(api, 'edits', { votesToWin: 1, options: ['buyer', 'nobody'] });
+  await page.getByRole('button', { name: 'Vote for nobody' }).or(page.getByText('nobody').first()).waitFor();
+  await votesFor(page, '2', 'nobody');
+  await eventually(async () => (await oneCase(api, 'edits-0')).state === 'decided');
+  expect((await oneCase(api, 'edits-0')).winner).toBe('nobody');
+});
+
 test('S2.1 an invitation appears by itself; one is declined, another accepted and voted on', async () => {
   const assigned = { mode: 'assign', votesToWin: 1, assign: { jurors: 1, answerSeconds: 600 } };
   for (const name of ['asks', 'begs']) await begin(name, assigned, ['mia'], 0);

@@ -1,6 +1,6 @@
 import { api, data, get, type Schemas } from '../../api/client.ts';
 import { type Problem, problemOf } from '../../api/problem.ts';
-import type { Cause, Held } from './shelf.ts';
+import type { Cause, Held, Pending } from './shelf.ts';
 
 /** Such a call goes on when its tab is closed; browsers do that for 64 KB of bodies together. */
 const lasting = (sent: unknown) => ({ keepalive: JSON.stringify(sent).length < 15_000 });
@@ -25,10 +25,10 @@ export function callsOf({ queue, reviewer, skills }: Who) {
         body: { reviewer, skills, count, waitSeconds },
         signal,
       }),
-    decide: ({ ticket, token }: Held, decision: unknown, next: boolean) =>
+    decide: ({ held: { ticket, token }, decision, version }: Pending, next: boolean) =>
       api.POST('/v1/tickets/{id}/decide', {
         params: at(ticket.id),
-        body: { token, decision: decision as Schemas['Decide']['decision'], next, skills },
+        body: { token, decision: decision as Schemas['Decide']['decision'], version, next, skills },
         ...lasting(decision),
       }),
     keep: ({ ticket, token }: Held, draft: unknown) =>

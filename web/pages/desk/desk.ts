@@ -155,7 +155,7 @@ export class Desk {
     // what no one sees is not taken
     const next = !this.#closed && !document.hidden && steps.missing(steps.drop(this.shelf.value, id), this.maxHeld) > 0;
     try {
-      const { next: handed } = await data(this.#calls.decide(held, decision, next));
+      const { next: handed } = await data(this.#calls.decide(pending, next));
       const rest = steps.drop(this.shelf.value, id);
       this.shelf.value = handed && !this.#closed ? this.#take(rest, [handed]) : rest;
       if (handed && this.#closed) this.#giveBack(steps.heldFrom(handed, now()));
@@ -167,7 +167,8 @@ export class Desk {
       const cause = causeOf(problem);
       if (mayPass(problem) && held.expiresMs > serverNow()) return this.#sendAgain(pending, problem);
       if (cause) this.#lose(id, cause, decision);
-      else this.shelf.value = steps.recallRefused(this.shelf.value, held, problem);
+      else this.shelf.value = steps.recallRefused(this.shelf.value, held, problem.code === 'changed' ? null : problem);
+      if (problem.code === 'changed') void this.#see(id, true);
     }
     if (!steps.isSending(this.shelf.value)) unsent.delete(this);
     void this.fill();

@@ -31,7 +31,7 @@ import { draftFrom, Suggested } from './suggested.tsx';
 import { TicketView } from './ticket.tsx';
 import { useWindows } from './windows.ts';
 
-const SETTINGS_MS = 30_000;
+const SETTINGS_MS = 10_000;
 
 /** A reviewer's desk at one queue. */
 export function DeskPage() {
@@ -46,20 +46,22 @@ export function DeskPage() {
       </Page>
     );
   const who = { queue, reviewer, skills: [...skills.value] };
-  return <Place key={`${queue} ${reviewer}`} settings={settings.data} who={who} />;
+  return <Place key={`${queue} ${reviewer}`} settings={settings.data} refresh={settings.refresh} who={who} />;
 }
 
 interface WorkProps {
   settings: Schemas['Queue'];
+  refresh: () => void;
   who: Who;
 }
 
 /** The window that works, or one that follows it. */
-function Place({ settings, who }: WorkProps) {
+function Place(work: WorkProps) {
+  const { settings, who } = work;
   const [shown, show] = useState<Schemas['HandedTicket'] | null>(null);
   const { isFirst, followed, takeOver } = useWindows(`${who.queue} ${who.reviewer}`, shown);
   const t = texts.value.desk;
-  if (isFirst) return <Work settings={settings} who={who} show={show} />;
+  if (isFirst) return <Work {...work} show={show} />;
   return (
     <Page title={t.title(who.queue)}>
       {isFirst === undefined ? (
@@ -77,7 +79,12 @@ function Place({ settings, who }: WorkProps) {
   );
 }
 
-function Work({ settings, who, show }: WorkProps & { show: (ticket: Schemas['HandedTicket'] | null) => void }) {
+function Work({
+  settings,
+  refresh,
+  who,
+  show,
+}: WorkProps & { show: (ticket: Schemas['HandedTicket'] | null) => void }) {
   const t = texts.value.desk;
   const desk = useMemo(() => new Desk(callsOf(who)), []);
   desk.maxHeld = settings.maxHeld ?? 1;
@@ -87,6 +94,8 @@ function Work({ settings, who, show }: WorkProps & { show: (ticket: Schemas['Han
   const shelf = desk.shelf.value;
   const { current, pending, lost } = shelf;
   useEffect(() => show(current?.ticket ?? null), [current?.ticket]);
+  // a form that refuses what it offers is another one by now
+  useEffect(() => void (current?.problem && refresh()), [current?.problem]);
   const viewing = viewingOf(who.reviewer);
   const arrived = useArrivals(who.queue, current !== null, viewing.sound);
   const [revealed, setRevealed] = useState<[id: string, is: boolean] | null>(null);

@@ -21,6 +21,8 @@ export interface Held extends Lease {
 export interface Pending {
   held: Held;
   decision: unknown;
+  /** Of the ticket as it was seen: of one that is changed meanwhile the decision is not taken. */
+  version: number;
   /** When it was made and when it will be sent, on the clock of `performance.now()`. */
   decidedAt: number;
   sendAt: number;
@@ -96,7 +98,8 @@ export function shown(shelf: Shelf, local: number): Shelf {
 export function decide(shelf: Shelf, decision: unknown, sendAt: number, local: number): Shelf {
   if (!shelf.current) return shelf;
   const sending = shelf.pending ? [...shelf.sending, shelf.pending.held] : shelf.sending;
-  const pending = { held: { ...shelf.current, problem: null }, decision, decidedAt: local, sendAt };
+  const { version } = shelf.current.ticket;
+  const pending = { held: { ...shelf.current, problem: null }, decision, version, decidedAt: local, sendAt };
   return shown({ ...shelf, current: null, pending, sending }, local);
 }
 
@@ -110,8 +113,8 @@ export function startSending(shelf: Shelf): Shelf {
   return { ...shelf, pending: null, sending: [...shelf.sending, shelf.pending.held] };
 }
 
-/** A decision that could not be taken as it is: its ticket comes back, with the reason. */
-export function recallRefused(shelf: Shelf, held: Held, problem: Problem): Shelf {
+/** A decision that could not be taken as it is: its ticket comes back, with the reason where the ticket does not show it. */
+export function recallRefused(shelf: Shelf, held: Held, problem: Problem | null): Shelf {
   if (!has(shelf, held.ticket.id)) return shelf;
   return recall(drop(shelf, held.ticket.id), { ...held, problem });
 }

@@ -14,6 +14,7 @@ export function callsOf(court: string, juror: string) {
       data(api.POST('/v1/courts/{court}/claim', { params: { path: { court } }, body: { juror }, signal })),
     vote: (id: string, token: string, option: string, comment: string) =>
       data(api.POST('/v1/cases/{id}/votes', { params: at(id), body: { token, option, ...(comment && { comment }) } })),
+    get: (id: string) => get('/v1/cases/{id}', at(id)),
     renew: (id: string, token: string) => data(api.POST('/v1/cases/{id}/renew', { params: at(id), body: { token } })),
     skip: (id: string, token: string) =>
       data(api.POST('/v1/cases/{id}/release', { params: at(id), body: { token, skip: true } })),

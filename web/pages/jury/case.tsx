@@ -39,6 +39,11 @@ export function CaseView({ desk, hold, options }: Props) {
             {found.deadlineAt && <span class="muted">{t.deadline(moment(found.deadlineAt))}</span>}
             <LeaseTime expiresMs={hold.expiresMs} />
           </header>
+          {hold.changed && (
+            <p class="note warn" role="status">
+              {t.changed}
+            </p>
+          )}
           {rest !== undefined && (
             <div class="desk-body panel-body">
               <Body value={rest} revealed={revealed} />

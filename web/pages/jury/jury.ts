@@ -11,6 +11,8 @@ export interface Hold extends Lease {
   token: string;
   /** The system gave it, so that it can be declined. */
   invited: boolean;
+  /** It was changed while it stood there. */
+  changed: boolean;
 }
 
 /** A case that was taken from the juror while they read. */
@@ -102,7 +104,7 @@ export class JuryDesk {
   #take(found: Case, { token, expiresAt }: { token: string; expiresAt: string }, resumed: boolean): void {
     const at = now();
     const began = Math.min(at.server, Date.parse(expiresAt) - this.#leaseMs);
-    this.hold.value = { ...leaseUntil(expiresAt, at, began), case: found, token, invited: false };
+    this.hold.value = { ...leaseUntil(expiresAt, at, began), case: found, token, invited: false, changed: false };
     if (resumed) void this.#askInvited(token);
   }
 
@@ -173,6 +175,7 @@ export class JuryDesk {
 
   noticed({ type, kind, id, reason }: StreamEvent): void {
     if (type === 'invited') void this.claim();
+    if (type === 'changed' && kind === 'case' && id !== undefined) void this.#see(id);
     // the answer to what is being sent says more
     if (type === 'lease_lost' && kind === 'case' && id !== undefined && !this.busy.value) this.#end(id, String(reason));
   }
@@ -180,7 +183,18 @@ export class JuryDesk {
   /** Notices may have been missed. */
   lookAgain(): void {
     const hold = this.hold.value;
-    if (hold && !this.busy.value) void this.#renew(hold);
+    if (!hold || this.busy.value) return;
+    void this.#renew(hold);
+    void this.#see(hold.case.id);
+  }
+
+  /** Shows the case as it is now. */
+  async #see(id: string): Promise<void> {
+    const found = await this.#calls.get(id).catch(() => null);
+    const hold = this.hold.value;
+    if (!found || hold?.case.id !== id) return;
+    const isChanged = JSON.stringify(found.body) !== JSON.stringify(hold.case.body);
+    this.hold.value = { ...hold, case: { ...hold.case, ...found }, changed: hold.changed || isChanged };
   }
 
   #end(id: string, cause: string): void {

@@ -16,23 +16,24 @@ import '../desk/desk.css';
 import './jury.css';
 
 const LIMITS_MS = 30_000;
+const SETTINGS_MS = 10_000;
 
 /** A juror's desk at one court. */
 export function JuryPage() {
   const t = texts.value.jury;
   const court = useRoute().params.court ?? '';
   const juror = personAt(session.value);
-  const settings = useGet('/v1/courts/{court}', { path: { court } });
+  const settings = useGet('/v1/courts/{court}', { path: { court } }, { everyMs: SETTINGS_MS });
   if (juror === null || !settings.data)
     return (
       <Page title={t.title(court)}>
         {juror === null ? <ChoosePerson hint={t.whoHint} /> : <Loaded of={settings}>{() => null}</Loaded>}
       </Page>
     );
-  return <Bench key={`${court} ${juror}`} court={settings.data} juror={juror} />;
+  return <Bench key={`${court} ${juror}`} court={settings.data} refresh={settings.refresh} juror={juror} />;
 }
 
-function Bench({ court, juror }: { court: Schemas['Court']; juror: string }) {
+function Bench({ court, refresh, juror }: { court: Schemas['Court']; refresh: () => void; juror: string }) {
   const t = texts.value.jury;
   const { name } = court;
   const desk = useMemo(() => new JuryDesk(callsOf(name, juror), (court.leaseSeconds ?? 600) * 1000), []);
@@ -41,6 +42,8 @@ function Bench({ court, juror }: { court: Schemas['Court']; juror: string }) {
   const limits = useGet('/v1/courts/{court}/jurors/{juror}', { path }, { everyMs: LIMITS_MS });
   useStream({ juror }, { onEvent: (event) => desk.noticed(event), onOpen: () => desk.lookAgain() });
   const [hold, ended] = [desk.hold.value, desk.ended.value];
+  // an option that is refused is none by now
+  useEffect(() => void (desk.problem.value && refresh()), [desk.problem.value]);
   // a case that is shown uses the window up, and a vote the day
   useEffect(limits.refresh, [hold?.token]);
   // as soon as it is shown: later it would take the focus from what a quick juror has chosen

@@ -156,6 +156,7 @@ export const jury = {
   side: (name: string) => `Statement: ${name}`,
   deadline: (when: string) => `To be decided by ${when}`,
   invited: 'You are invited',
+  changed: 'This case has been changed while you had it. You see it as it is now.',
   invitations: {
     none: 'No open invitation.',
     of: (id: string) => `case ${id}`,

@@ -152,6 +152,7 @@ export const jury: Texts['jury'] = {
   side: (name) => `陈述：${name}`,
   deadline: (when) => `须在 ${when} 前裁决`,
   invited: '您受邀参与',
+  changed: '在您处理期间此案件已被修改，现在显示的是最新内容。',
   invitations: {
     none: '没有待处理的邀请。',
     of: (id) => `案件 ${id}`,
