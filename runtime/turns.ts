@@ -3,6 +3,8 @@ import type { Load } from './load.ts';
 
 /** Rows. A page that a person reads has fewer. */
 const LARGE_PAGE = 101;
+/** Statements whose pages callers ask for. Metrics and chores wait for nobody. */
+const PAGES = /^(list|walk)_/;
 /** The longest rest, so that a page that PostgreSQL searches for seconds does not delay the next one twice. */
 const MAX_REST_MS = 100;
 
@@ -32,7 +34,7 @@ export function createTurns(callers: Pick<Load, 'slowdown'>, db: Db) {
   const run: Db['run'] = (name, ...given) => {
     const read = () => db.lists.run(name, ...given);
     const [{ limit = 0 } = {}] = given as [{ limit?: number }?];
-    return limit > LARGE_PAGE ? inTurn(read) : read();
+    return limit > LARGE_PAGE && PAGES.test(name) ? inTurn(read) : read();
   };
   return { inTurn, db: { ...db, lists: { ...db.lists, run } } };
 }
