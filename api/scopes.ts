@@ -44,21 +44,26 @@ export function checkNames(caller: Caller, names: Iterable<string>): void {
     if (!inScope(caller, name)) throw new Problem('forbidden', `this key is for other queues than ${name}`);
 }
 
-/** Those of these items that are in none of the key's queues, with the refusal of each. Unknown ones are left to the endpoint. */
+/**
+ * Those of these items that are in none of the key's queues, with the refusal of each: to reviewers they are unknown ones.
+ * Those are left to the endpoint.
+ */
 export async function foreignItems(ctx: Context, caller: Caller, kind: Kind, ids: string[]) {
   if (caller.queues === null || ids.length === 0) return new Map<string, Problem>();
   const foreign = (await items.getAll(ctx, kind, ids)).filter(({ queue }) => !inScope(caller, queue));
-  return new Map(
-    foreign.map(({ id }) => [id, new Problem('forbidden', `this key is for other queues than that of ${kind} ${id}`)]),
-  );
+  const refusal = (id: string) =>
+    caller.role === 'reviewer'
+      ? new Problem('not_found', `there is no ${kind} ${id}`)
+      : new Problem('forbidden', `this key is for other queues than that of ${kind} ${id}`);
+  return new Map(foreign.map(({ id }) => [id, refusal(id)]));
 }
 
-/** @throws Problem `forbidden` */
+/** @throws Problem `forbidden`, or `not_found` */
 export async function checkItems(ctx: Context, caller: Caller, kind: Kind, ids: string[]): Promise<void> {
   for (const refusal of (await foreignItems(ctx, caller, kind, ids)).values()) throw refusal;
 }
 
-/** Checks a call with a key that is bound to queues. @throws Problem `forbidden` */
+/** Checks a call with a key that is bound to queues. @throws Problem `forbidden`, or `not_found` */
 export async function checkScope<Call>(ctx: Context, caller: Caller, scope: Scope<Call>, call: Call): Promise<void> {
   if (scope === 'any' || scope === 'handler') return;
   const named: Named<Call> = scope === 'unbound' ? {} : scope;

@@ -199,7 +199,16 @@ describe('a key that is bound to queues', async () => {
     await stream.first('lease_lost', (d) => d.id === 'nora-mine');
     expect(stream.events.map((e) => e.data.id)).toEqual(['nora-mine']);
     expect((await nora.get('/v1/tickets/nora-mine')).status).toBe(200);
-    for (const path of ['/v1/tickets/nora-theirs', '/v1/queues/theirs', '/v1/queues/theirs/stats'])
+    for (const path of ['/v1/queues/theirs', '/v1/queues/theirs/stats'])
       expectProblem(await nora.get(path), path, 'forbidden');
+    // of tickets elsewhere a reviewer does not even learn that they are there
+    const ask = (id: string) => [
+      nora.get(`/v1/tickets/${id}`),
+      nora.post(`/v1/tickets/${id}/decide`, { token: 'lt_none', decision: 1 }),
+      nora.post('/v1/queues/mine/explain', { ticket: id }),
+    ];
+    const told = async (id: string) =>
+      (await Promise.all(ask(id))).map(({ status, body }) => [status, body.code, body.detail?.replace(id, '')]);
+    expect(await told('nora-theirs')).toEqual(await told('nora-nowhere'));
   });
 });
