@@ -155,7 +155,7 @@ export class Model {
     const best = this.tickets
       .filter((t) => t.queue === queue && t.state === 'waiting' && t.requires.every((r) => skills.includes(r)))
       .filter((t) => !t.exclude.includes(reviewer) && !t.skipped.includes(reviewer))
-      .sort((a, b) => b.priority - a.priority || a.order - b.order)
+      .sort(byRank)
       .slice(0, room);
     this.#grants++;
     for (const t of best) {
@@ -175,7 +175,7 @@ export class Model {
     const granted = (t: ModelTicket) => t.leases.at(-1)?.granted ?? 0;
     return this.tickets
       .filter((t) => t.queue === queue && t.state === 'held' && t.leases.at(-1)?.holder === reviewer)
-      .sort((a, b) => granted(a) - granted(b) || a.order - b.order);
+      .sort((a, b) => granted(a) - granted(b) || byRank(a, b));
   }
 
   #queue(name: string): ModelQueue {
@@ -189,6 +189,8 @@ export class Model {
   #refusal = (t: ModelTicket) => (this.#isOpen(t) ? LEASE_LOST : NOT_OPEN);
 }
 
+/** Among those that wait, and among those of one claim. */
+const byRank = (a: ModelTicket, b: ModelTicket) => b.priority - a.priority || a.order - b.order;
 const coreOf = (state: ModelTicket['state']) => coreState('ticket', state) as CoreState;
 
 /** Where an event leads a ticket. Nothing is delayed here, so it is never the other one of two. */
