@@ -45,8 +45,8 @@ export function checkNames(caller: Caller, names: Iterable<string>): void {
 }
 
 /**
- * Those of these items that are in none of the key's queues, with the refusal of each: to reviewers they are unknown ones.
- * Those are left to the endpoint.
+ * Those of these items that are in none of the key's queues, with the refusal of each: to reviewers they are unknown.
+ * Ids of no item are left to the endpoint.
  */
 export async function foreignItems(ctx: Context, caller: Caller, kind: Kind, ids: string[]) {
   if (caller.queues === null || ids.length === 0) return new Map<string, Problem>();

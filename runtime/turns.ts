@@ -3,7 +3,7 @@ import type { Load } from './load.ts';
 
 /** Rows. A page that a person reads has fewer. */
 const LARGE_PAGE = 101;
-/** Statements whose pages callers ask for. Metrics and chores wait for nobody. */
+/** Statements whose pages callers ask for. Metrics and chores do not wait. */
 const PAGES = /^(list|walk)_/;
 /** The longest rest, so that a page that PostgreSQL searches for seconds does not delay the next one twice. */
 const MAX_REST_MS = 100;

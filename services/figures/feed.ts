@@ -28,7 +28,7 @@ export async function read({ feed, inTurn }: Context, after: number, limit: numb
         const isThere = await feed.beyond(at, HEARTBEAT_MS, ended);
         if (ended.aborted) return;
         if (!isThere) yield [];
-        // who has read all waits for nobody
+        // a reader at the end of the feed does not wait
         page = await next();
       }
     }

@@ -17,6 +17,15 @@ const noted = {
   properties: { verdict: { enum: ['keep', 'remove'] }, note: { title: 'Note', type: 'string' } },
 };
 
+/** Decides what has just come back: not at once, when a key may have been meant for something else. */
+async function decideAnew(page: Page, key: string): Promise<void> {
+  await eventually(async () => {
+    await keys(page, key);
+    return page.getByText(/Send now, next ticket/).isVisible();
+  });
+  await press(page, /Send now, next ticket/);
+}
+
 const browser = useBrowser();
 const desk = deskOn(browser, api);
 
@@ -153,12 +162,7 @@ test('S0.7 a decision on what is changed before it is sent is not taken: the tic
   await page.getByText('another', { exact: true }).waitFor();
   await sees(page, 'This ticket has been changed');
   expect((await ticket(api, 'unseen-0')).state).toBe('held');
-  // not at once: what has just appeared is not decided by a key that was meant for something else
-  await eventually(async () => {
-    await keys(page, '2');
-    return page.getByText(/Send now, next ticket/).isVisible();
-  });
-  await press(page, /Send now, next ticket/);
+  await decideAnew(page, '2');
   await eventually(async () => (await ticket(api, 'unseen-0')).state === 'decided');
   expect(await ticket(api, 'unseen-0')).toMatchObject({ decision: { verdict: 'remove' }, body: { text: 'another' } });
 });
@@ -171,11 +175,7 @@ test("S0.3 a queue's new form is at the desk as soon as the old one is refused",
   await keys(page, '1');
   await press(page, /Send now, next ticket/);
   await page.getByRole('button', { name: /\ballow\b/ }).waitFor();
-  await eventually(async () => {
-    await keys(page, '1');
-    return page.getByText(/Send now, next ticket/).isVisible();
-  });
-  await press(page, /Send now, next ticket/);
+  await decideAnew(page, '1');
   await eventually(async () => (await ticket(api, 'newer-0')).state === 'decided');
   expect((await ticket(api, 'newer-0')).decision).toEqual({ verdict: 'allow' });
 });
