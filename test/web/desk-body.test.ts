@@ -197,7 +197,7 @@ test('S4.9 words of the queue are marked, guidelines stand beside the form, and 
   expect(await seriousFindings(page)).toEqual([]);
 });
 
-test('S0.4 where a decision decides the others of its subject, the desk says so beside the ticket and until it is sent', async () => {
+test('S0.4 where a decision decides the others of its subject, the desk says so beside the ticket and until it is sent, and then how many', async () => {
   await api.put('/v1/queues/synced', { sync: 'subject', maxHeld: 2 });
   await add(api, 'synced', { id: 's0' });
   for (const id of ['s1', 's2']) await add(api, 'synced', { id, subject: 'account-8' });
@@ -211,6 +211,8 @@ test('S0.4 where a decision decides the others of its subject, the desk says so 
   await sees(page, 'your decision also decides its other open tickets in this queue');
   await keys(page, '1');
   await sees(pending, 'and the other open tickets of its subject');
+  await keys(page, 'n');
+  await sees(page.locator('.desk-tally'), 'Decided with another of its subject1');
 });
 
 test('S4.9 saved answers fill in the form by keys and decide nothing; what is filled in is saved for the next time', async () => {

@@ -155,13 +155,14 @@ export class Desk {
     // what no one sees is not taken
     const next = !this.#closed && !document.hidden && steps.missing(steps.drop(this.shelf.value, id), this.maxHeld) > 0;
     try {
-      const { next: handed } = await data(this.#calls.decide(pending, next));
+      const { next: handed, synced } = await data(this.#calls.decide(pending, next));
       const rest = steps.drop(this.shelf.value, id);
       this.shelf.value = handed && !this.#closed ? this.#take(rest, [handed]) : rest;
       if (handed && this.#closed) this.#giveBack(steps.heldFrom(handed, now()));
       const deciding = decidedAt - (held.shownAt ?? decidedAt);
-      const { decided, decidingMs } = this.tally.value;
-      this.tally.value = { ...this.tally.value, decided: decided + 1, decidingMs: decidingMs + deciding };
+      const tally = this.tally.value;
+      const decidingMs = tally.decidingMs + deciding;
+      this.tally.value = { ...tally, decided: tally.decided + 1, synced: tally.synced + synced, decidingMs };
     } catch (error) {
       const problem = problemOf(error);
       const cause = causeOf(problem);

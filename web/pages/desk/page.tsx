@@ -279,6 +279,7 @@ function Session({ desk }: { desk: Desk }) {
   const { yes, no } = texts.value.common;
   const facts: Fact[] = [
     [states.decided ?? '', number(tally.decided)],
+    tally.synced > 0 && [events.synced ?? '', number(tally.synced)],
     [t.each, each === null ? '–' : number(each, 1)],
     [events.skipped ?? '', number(tally.skipped)],
     [events.transferred ?? '', number(tally.transferred)],

@@ -167,6 +167,8 @@ export function change(shelf: Shelf, id: string, how: (held: Held) => Held): She
 /** What this tab has done since it was opened. */
 export interface Tally {
   decided: number;
+  /** With those, as they were of their subjects. */
+  synced: number;
   skipped: number;
   transferred: number;
   lost: number;
@@ -174,7 +176,7 @@ export interface Tally {
   decidingMs: number;
 }
 
-export const NOTHING: Tally = { decided: 0, skipped: 0, transferred: 0, lost: 0, decidingMs: 0 };
+export const NOTHING: Tally = { decided: 0, synced: 0, skipped: 0, transferred: 0, lost: 0, decidingMs: 0 };
 
 /** Seconds for a ticket, on average; null: none was decided yet. */
 export const secondsEach = ({ decided, decidingMs }: Tally) => (decided === 0 ? null : decidingMs / decided / 1000);
