@@ -39,7 +39,7 @@ export class Console {
     this.#policy = [
       "default-src 'none'",
       ...["script-src 'self'", "style-src 'self'", "connect-src 'self'", "font-src 'self'"],
-      ...['img-src', 'media-src'].map((what) => [what, "'self'", ...imageHosts].join(' ')),
+      ...['img-src', 'media-src'].map((what) => [what, "'self'", 'data:', ...imageHosts].join(' ')),
       ...["base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"],
     ].join('; ');
   }

@@ -96,6 +96,8 @@ for (const name of wanted) {
       // live pages have a connection open, so the network never gets quiet
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.waitForTimeout(QUIET_MS);
+      // all media of a ticket are shown
+      if (name === 'deskQueue') await page.keyboard.press('i');
       const wholePx = await page.evaluate<number>('document.documentElement.scrollHeight');
       const clip = { x: 0, y: 0, width: viewport.width, height: Math.min(wholePx, MOST_PX) };
       await page.screenshot({ path: `${FOLDER}/${name}-${theme}-${width}.png`, fullPage: true, clip });

@@ -1,18 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, Failed } from './call.ts';
-import {
-  COURT,
-  jurors,
-  order,
-  people,
-  QUEUE,
-  question,
-  questions,
-  sites,
-  siteTicket,
-  TOPIC,
-  voteOnce,
-} from './open.ts';
+import { dispute } from './disputes.ts';
+import { COURT, jurors, order, people, QUEUE, sites, siteTicket, TOPIC, voteOnce } from './open.ts';
 
 // Keeps everything moving at the pace of people until it is stopped.
 
@@ -30,7 +19,7 @@ export async function liveOn(): Promise<never> {
   let n = BEGIN;
   await Promise.all([
     repeat(2, () => call('POST', `/v1/queues/${QUEUE}/tickets`, siteTicket(anyOf(sites), n++))),
-    repeat(5, () => call('POST', `/v1/courts/${COURT}/cases`, question(anyOf(questions), n++))),
+    repeat(5, () => call('POST', `/v1/courts/${COURT}/cases`, dispute(n++))),
     repeat(3, () => call('POST', '/v1/jobs', { command: 'add', ...order(n++, Math.round(Math.random() * 60)) })),
     repeat(2, () => voteOnce(anyOf(jurors))),
     repeat(1, workOnce),

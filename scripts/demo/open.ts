@@ -1,10 +1,11 @@
 import { call, readData, run } from './call.ts';
+import { dispute, SIDES } from './disputes.ts';
 
 // Work that is left for whoever opens the console: a queue with a form, a court, a topic, a group's tasks, a review, and a
 // callback whose receiver does not exist.
 
 export const QUEUE = 'sites';
-export const COURT = 'questions';
+export const COURT = 'disputes';
 export const TOPIC = 'orders';
 const GROUP = 'raters';
 const TEMPLATE = 'rate-a-site';
@@ -37,26 +38,12 @@ const FORM = {
 
 export const sites = [...new Set(readData('moderation-ratings.csv').map(([site = '']) => site))];
 export const people = [...new Set(readData('moderation-ratings.csv').map(([, person = '']) => person))].slice(0, 30);
-const votes = readData('votes-binary.csv');
-export const questions = [...new Set(votes.map(([item = '']) => item))];
-export const jurors = [...new Set(votes.map(([, juror = '']) => juror))];
+export const jurors = [...new Set(readData('votes-binary.csv').map(([, juror = '']) => juror))];
 
 export const siteTicket = (site: string, n: number) => ({
   id: `${run}-${n}-${site}`,
   priority: n % 10 === 0 ? 5 : 0,
   body: { site, reportedBy: people[n % people.length], reason: 'A user asks for a rating of this site.' },
-});
-
-export const question = (item: string, n: number) => ({
-  id: `${run}-${n}-${item}`,
-  parties: [{ id: 'asker' }, { id: 'answerer' }],
-  body: {
-    question: item,
-    statements: [
-      { party: 'asker', says: 'It is.' },
-      { party: 'answerer', says: 'It is not.' },
-    ],
-  },
 });
 
 export const order = (n: number, delay: number) => ({
@@ -72,9 +59,9 @@ export async function leaveOpen(): Promise<void> {
   const tickets = sites.slice(0, LEFT).map(siteTicket);
   await call('POST', `/v1/queues/${QUEUE}/tickets/batch`, { tickets });
   await call('POST', `/v1/queues/${QUEUE}/tickets`, { body: { site: 'later' }, delaySeconds: DAY_SECONDS });
-  await call('PUT', `/v1/courts/${COURT}`, { options: ['yes', 'no'], votesToWin: 3 });
+  await call('PUT', `/v1/courts/${COURT}`, { options: SIDES, votesToWin: 3 });
   await call('PUT', `/v1/courts/${COURT}/jurors`, { jurors: [...jurors, GUEST].map((id) => ({ id })) });
-  const cases = questions.slice(0, LEFT).map(question);
+  const cases = Array.from({ length: LEFT }, (_, n) => dispute(n));
   await call('POST', `/v1/courts/${COURT}/cases/batch`, { cases });
   for (const juror of jurors.slice(0, VOTES)) await voteOnce(juror);
   const jobs = Array.from({ length: LEFT }, (_, n) => order(n, n < LEFT / 3 ? 0 : n * 60));
@@ -93,7 +80,7 @@ export async function leaveOpen(): Promise<void> {
 export async function voteOnce(juror: string): Promise<void> {
   const { case: given, lease } = await call('POST', `/v1/courts/${COURT}/claim`, { juror });
   if (!given) return;
-  const option = Math.random() < 0.6 ? 'yes' : 'no';
+  const option = SIDES[Math.random() < 0.6 ? 0 : 1];
   await call('POST', `/v1/cases/${given.id}/votes`, { token: lease.token, option });
 }
 

@@ -1,4 +1,5 @@
 import { call, run } from './call.ts';
+import { BAG, BOAT, PHONES, SUNSET } from './pictures.ts';
 
 // Reported posts, as a moderation team has them: what was written, by whom, and who reported it.
 
@@ -40,12 +41,15 @@ const TEXTS = [
   '这个商家卖的是假货，我买了三次都是坏的，客服也不回复。',
   'هذا المنتج أصلي ومضمون، تواصل معي على الخاص',
 ];
+/** What was posted with them. */
+const MEDIA: object[] = [{ photo: PHONES }, {}, { photo: BAG }, { photo: SUNSET, clip: BOAT }, {}, { photo: BAG }];
 
 const post = (n: number) => ({
   id: `${run}-post-${n}`,
   priority: n % 6 === 0 ? 5 : 0,
   body: {
     text: TEXTS[n % TEXTS.length],
+    ...MEDIA[n % MEDIA.length],
     author: { name: `user_${(n * 7_919) % 9_973}`, joined: '2026-03-14', posts: 12 + n, strikes: n % 3 },
     reports: [
       { by: `user_${88 + n}`, reason: 'spam', comment: 'The same post stands in five groups.' },

@@ -26,15 +26,17 @@ describe('texts of a body', () => {
     expect(kinds('https://a.example/\u202Egnp')).toEqual(['https://a.example/', 'U+202E×1', 'gnp']);
   });
 
-  test('an image, a video and a sound are known by their addresses or by the names of their fields', () => {
+  test('an image, a video and a sound are known by their addresses, their types or the names of their fields', () => {
     const kinds = ['https://a.example/x.PNG?w=1', 'https://a.example/x.mp4', 'https://a.example/x.ogg'];
     expect(kinds.map((url) => mediaOf(url, '')?.kind)).toEqual(['image', 'video', 'audio']);
     expect(['avatar', '视频', 'voice note'].map((name) => mediaOf('https://a.example/x', name)?.kind)).toEqual([
       ...['image', 'video', 'audio'],
     ]);
     expect(mediaOf('https://a.example/x.mp4', 'cover image')?.kind).toBe('video');
-    for (const none of ['https://a.example/x', 'x.png', 'javascript:x.png', 'data:image/png;base64,AA'])
+    for (const none of ['https://a.example/x', 'x.png', 'javascript:x.png', 'data:text/html,x', 'data:image/png'])
       expect(mediaOf(none, 'text')).toBeNull();
+    const inline = ['data:image/png;base64,AA', 'data:video/webm;codecs=vp8;base64,AA', 'data:audio/ogg,x'];
+    expect(inline.map((url) => mediaOf(url, 'text')?.kind)).toEqual(['image', 'video', 'audio']);
   });
 
   test('what someone looks for is marked in any case, whatever characters it has', () => {
@@ -46,7 +48,7 @@ describe('texts of a body', () => {
 
   test('hosts are allowed as the policy has them', () => {
     const hosts = hostsIn(
-      "default-src 'none'; img-src 'self' images.example https://*.cdn.example http://localhost:99; x y",
+      "default-src 'none'; img-src 'self' data: images.example https://*.cdn.example http://localhost:99; x y",
     );
     expect(hosts).toEqual(['images.example', 'https://*.cdn.example', 'http://localhost:99']);
     const allowed = (url: string, protocol = 'https:') => isAllowed(new URL(url), hosts, { protocol });
@@ -54,6 +56,7 @@ describe('texts of a body', () => {
     expect(allowed('https://a.b.cdn.example/a')).toBe(true);
     expect(allowed('http://localhost:99/a')).toBe(true);
     expect(allowed('http://images.example/a', 'http:')).toBe(true);
+    expect(allowed('data:image/png;base64,AA')).toBe(true);
     const foreign = ['http://images.example/a', 'https://images.example:8443/', 'https://images.example.evil.example/'];
     for (const url of [...foreign, 'https://cdn.example', 'https://evilcdn.example'])
       expect([url, allowed(url)]).toEqual([url, false]);

@@ -131,7 +131,11 @@ test('where there is nothing to draw, it says why', async () => {
   await sees(region(all, 'Without figures'), AGE, 'Choose a queue:');
   expect(await legend(all, 'Backlog')).toEqual(['Waiting 2', 'Held 0', 'Delayed 0']);
   const page = await open('?queue=drained&range=hour');
-  await sees(region(page, 'Without figures'), 'Nothing in this time, by counts', 'Nothing was waiting in this time, by counts');
+  await sees(
+    region(page, 'Without figures'),
+    'Nothing in this time, by counts',
+    'Nothing was waiting in this time, by counts',
+  );
   await sees(region(page, 'Lateness'), 'Nothing was handed out for the first time in this time.');
   expect(await page.getByRole('slider').count()).toBe(0);
 });

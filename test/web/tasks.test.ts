@@ -102,7 +102,7 @@ test('S4.9 tasks by user with those of their groups, by time, and deleted ones',
   await seen('of-group').waitFor();
   await seen('of-zoe').waitFor();
   expect(await page.getByRole('rowheader').count()).toBe(2);
-  await submit(page, { 'Without the tasks of their groups': true, From: '2020-01-01T00:00:00' }, 'Show');
+  await submit(page, { 'Own tasks only': true, From: '2020-01-01T00:00:00' }, 'Show');
   await seen('old').waitFor();
   expect(await page.getByRole('rowheader').allTextContents()).toEqual(['old', 'of-zoe']);
 

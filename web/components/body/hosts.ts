@@ -22,12 +22,12 @@ export function learnImageHosts(): Promise<void> {
 export function hostsIn(policy: string): string[] {
   const images = policy.split(';').find((part) => part.trim().startsWith('img-src '));
   const sources = images?.trim().split(/\s+/).slice(1) ?? [];
-  return sources.filter((source) => !source.startsWith("'"));
+  return sources.filter((source) => !/^'|:$/.test(source));
 }
 
-/** Whether a policy with these hosts lets a page show the image. */
+/** Whether a policy with these hosts lets a page show the image. What stands in a body itself asks no host. */
 export const isAllowed = (url: URL, hosts: readonly string[], page: { protocol: string }): boolean =>
-  hosts.some((host) => fits(url, host, page));
+  url.protocol === 'data:' || hosts.some((host) => fits(url, host, page));
 
 function fits(url: URL, host: string, page: { protocol: string }): boolean {
   const {

@@ -11,7 +11,7 @@ import { type Played, playedBy, viewingOf } from './viewing.ts';
 type State = 'hidden' | 'shown' | 'blurred' | 'failed';
 
 /**
- * An image, video or sound of another host: not loaded until someone reveals it or wants all at once, and blurred when they
+ * An image, video or sound of another host, or of the body itself: not loaded until someone reveals it or wants all at once, and blurred when they
  * hide it again. Of hosts that the server does not allow, only the address is shown.
  */
 export function Media({ kind, url }: { kind: MediaKind; url: URL }) {
@@ -41,7 +41,7 @@ export function Media({ kind, url }: { kind: MediaKind; url: URL }) {
     src: url.href,
     onError: () => setState('failed'),
   };
-  const what = isSeen ? t.of[kind](url.host) : t.hidden[kind];
+  const what = isSeen ? t.of[kind](url.host || t.thisContent) : t.hidden[kind];
   return (
     <figure class={`body-media stack ${size}`}>
       {state === 'hidden' || state === 'failed' ? (
@@ -60,7 +60,7 @@ export function Media({ kind, url }: { kind: MediaKind; url: URL }) {
             {t.enlarge}
           </button>
         )}
-        <InertLink url={url} text={url.host} />
+        {url.host && <InertLink url={url} text={url.host} />}
       </figcaption>
     </figure>
   );

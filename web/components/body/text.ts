@@ -63,8 +63,13 @@ const NAMES: readonly [MediaKind, RegExp][] = [
   ['audio', /audio|voice|sound|recording|音频|语音/i],
 ];
 
-/** The address of an image, a video or a sound: by how it ends, or by the name of its field; null: it is none. */
+/** An image, a video or a sound that stands in the body itself. */
+const INLINE = /^data:(image|video|audio)\/[\w.+-]+(?:;[\w=-]+)*,\S*$/;
+
+/** An image, a video or a sound: by its own type, by how its address ends, or by the name of its field; null: it is none. */
 export function mediaOf(text: string, field: string): { kind: MediaKind; url: URL } | null {
+  const inline = INLINE.exec(text)?.[1];
+  if (inline) return { kind: inline as MediaKind, url: new URL(text) };
   const url = /^https?:\/\/\S+$/i.test(text) ? httpUrl(text) : null;
   const found =
     url && (ENDINGS.find(([, end]) => end.test(url.pathname)) ?? NAMES.find(([, name]) => name.test(field)));

@@ -184,6 +184,7 @@ export const body = {
     video: (host: string) => `Video from ${host}`,
     audio: (host: string) => `Sound from ${host}`,
   },
+  thisContent: 'this content',
   reveal: { image: 'Show image', video: 'Show video', audio: 'Load sound' },
   hide: { image: 'Hide image', video: 'Hide video', audio: 'Hide sound' },
   playerKeys: 'Keys: p plays and pauses, j and l seek, comma and point go by frames, < and > change the speed',

@@ -4,8 +4,8 @@ import { plural, said } from '../words.ts';
 export const tasks = {
   none: 'No task has to do with this time.',
   executor: 'User or group',
-  executorHint: 'uid_ and a user, with the tasks of their groups, or gid_ and a group. Empty: all.',
-  ownOnly: 'Without the tasks of their groups',
+  executorHint: 'uid_ or gid_ and an ID. Empty: all.',
+  ownOnly: 'Own tasks only',
   from: 'From',
   fromHint: 'Empty: seven days ago.',
   to: 'Until before',

@@ -190,6 +190,7 @@ export const body: Texts['body'] = {
     video: (host) => `来自 ${host} 的视频`,
     audio: (host) => `来自 ${host} 的音频`,
   },
+  thisContent: '此内容',
   reveal: { image: '显示图片', video: '显示视频', audio: '加载音频' },
   hide: { image: '隐藏图片', video: '隐藏视频', audio: '隐藏音频' },
   playerKeys: '快捷键：p 播放或暂停，j 和 l 快退快进，逗号和句号逐帧，< 和 > 调整速度',

@@ -3,8 +3,8 @@ import type { Texts } from '../en.ts';
 export const tasks: Texts['tasks'] = {
   none: '此时段没有相关任务。',
   executor: '用户或用户组',
-  executorHint: 'uid_ 加用户（含其所在组的任务），或 gid_ 加用户组。留空：全部。',
-  ownOnly: '不含所在组的任务',
+  executorHint: 'uid_ 或 gid_ 加 ID。留空：全部。',
+  ownOnly: '仅自己的任务',
   from: '从',
   fromHint: '留空：七天前。',
   to: '至（不含）',
