@@ -9,6 +9,9 @@ import { add, claim, decide } from '../support/tickets.ts';
 import { seen } from './desk.ts';
 import { confirm, fill, keys, press, sees } from './page.ts';
 
+const INLINE = `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20" onload="window.hacked = 1">
+<script>window.hacked = 1</script></svg>`;
+
 /** A host of images, which notes what it is asked for. */
 const asked: string[] = [];
 const images = createServer((request, response) => {
@@ -46,6 +49,7 @@ test('a hostile body does nothing: markup is text, addresses lead nowhere by the
       data: 'data:text/html,<script>window.hacked = 1</script>',
       image: 'https://evil.example/track.png',
       picture: 'javascript:window.hacked=1',
+      inline: `data:image/svg+xml,${encodeURIComponent(INLINE)}`,
       text: 'Go to https://evil.example/login?a=1. Now!',
       rtl: 'invoice\u202Egnp.exe',
       huge: 'x'.repeat(100_000),
@@ -75,6 +79,8 @@ test('a hostile body does nothing: markup is text, addresses lead nowhere by the
   await content.getByRole('button', { name: 'Show more (19,900 left)' }).waitFor();
   await keys(page, 'i');
   await sees(content, 'Not loaded: its host is not in DOCKET_IMAGE_HOSTS.');
+  const inline = content.getByRole('img', { name: 'Image from this content' });
+  await eventually(async () => (await inline.evaluate((img: HTMLImageElement) => img.naturalWidth)) === 40);
   expect(await seriousFindings(page)).toEqual([]);
   expect(await page.evaluate('window.hacked')).toBeUndefined();
   expect(dialogs).toEqual([]);
