@@ -22,7 +22,9 @@ interface DialogProps {
   submit: string;
   danger?: boolean | undefined;
   /** A failure is shown in the dialog, which stays open. */
-  run: (value: Given) => Promise<unknown>;
+  run(value: Given): Promise<unknown>;
+  /** Once it is done: what else shows it looks again, say. */
+  onDone?: (() => void) | undefined;
   /** Said once it is done. */
   done?: string;
   onClose: () => void;
@@ -62,6 +64,7 @@ export function ActionDialog({
   submit,
   danger,
   run,
+  onDone,
   done,
   onClose,
 }: DialogProps) {
@@ -76,6 +79,7 @@ export function ActionDialog({
   };
   const send = async (value: Given) => {
     await run(value);
+    onDone?.();
     if (done) toast(done);
     onClose();
   };
@@ -101,23 +105,19 @@ export function ActionDialog({
   );
 }
 
-interface DeleteProps {
+interface DeleteProps extends Pick<DialogProps, 'run' | 'onDone'> {
   name: string;
   /** What it means. */
   hint: string;
-  run: () => Promise<unknown>;
-  /** Once it is deleted. */
-  then: () => void;
   /** Several on the page have such a button. */
   isOneOfMany?: boolean;
 }
 
 /** A button that deletes something for good, after a question. */
-export function DeleteButton({ name, hint, run, then, isOneOfMany = false }: DeleteProps) {
+export function DeleteButton({ name, hint, isOneOfMany = false, ...rest }: DeleteProps) {
   const { settings: t, items } = texts.value;
-  const remove = () => run().then(then);
   const about = isOneOfMany ? name : undefined;
   const title = t.deleteTitle(name);
   const { label } = items.actions.delete;
-  return <Action danger {...{ label, about, title }} will={hint} run={remove} done={t.deleted(name)} />;
+  return <Action danger {...{ label, about, title }} {...rest} will={hint} done={t.deleted(name)} />;
 }

@@ -214,6 +214,9 @@ export const zone = (said: Said): FieldSpec => ({
   ...{ kind: 'text', name: 'timezone', said, empty: 'omit', initial: 'UTC', suggestions: zones() },
 });
 
+/** What `savedAs` asks for. */
+export type SavedAs = { name: string; shared?: boolean };
+
 /** The name under which something is saved, and whether it is shared; left out: the caller may not share. */
 export const savedAs = ({ name, replaces }: Texts['common'], shared?: Said): FieldSpec[] => [
   { kind: 'text', name: 'name', said: [name, replaces], empty: 'required', most: 200 },

@@ -32,10 +32,8 @@ export function LeaveDialog({ desk, leaving, close }: Props) {
   const why: FieldSpec = { ...text, name: 'reason', said: [f.reason, isTransfer ? '' : t.skipHint], most: 2_000 };
   const to: FieldSpec = { ...text, name: 'queue', said: [f.queue, t.transferHint], empty: 'required', suggestions };
   const fields = isTransfer ? [to, why] : [why];
-  const leave = async ({ queue, reason }: Readonly<Record<string, unknown>>) => {
-    const why = String(reason ?? '').trim();
-    await (isTransfer ? desk.transfer(String(queue).trim(), why).catch(atQueue) : desk.skip(why));
-  };
+  const leave = ({ queue = '', reason = '' }: { queue?: string; reason?: string }) =>
+    isTransfer ? desk.transfer(queue.trim(), reason.trim()).catch(atQueue) : desk.skip(reason.trim());
   const [title, submit] = isTransfer ? [t.transferTitle, items.actions.transfer.label] : [t.skipTitle, t.skip];
   return <ActionDialog {...{ title, fields, submit }} run={leave} onClose={close} />;
 }

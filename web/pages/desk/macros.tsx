@@ -3,7 +3,7 @@ import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { type Draft, emptyDraft, read } from '../../components/form/draft.ts';
-import { savedAs } from '../../components/form/spec.ts';
+import { type SavedAs, savedAs } from '../../components/form/spec.ts';
 import { texts } from '../../texts/texts.ts';
 import type { Who } from './calls.ts';
 import { type DecisionForm, wordsOf } from './schema.ts';
@@ -29,15 +29,11 @@ export function Macros({ queue, reviewer, macros, form, draft = emptyDraft(form.
   const filledIn = form.decisionIn(read(form.fields, draft, texts.value.form.wrong).value);
   const words = wordsOf(form, filledIn);
   const path = (name: string) => ({ path: { queue, name }, query: byOf(reviewer) });
-  const save = async ({ name, shared }: Readonly<Record<string, unknown>>) => {
+  const save = ({ name, shared }: SavedAs) => {
     const body = { decision: filledIn, shared: shared === true };
-    await data(api.PUT('/v1/queues/{queue}/macros/{name}', { params: path(String(name)), body }));
-    macros.refresh();
+    return data(api.PUT('/v1/queues/{queue}/macros/{name}', { params: path(name), body }));
   };
-  const remove = async (name: string) => {
-    await data(api.DELETE('/v1/queues/{queue}/macros/{name}', { params: path(name) }));
-    macros.refresh();
-  };
+  const remove = (name: string) => data(api.DELETE('/v1/queues/{queue}/macros/{name}', { params: path(name) }));
   const items = macros.data?.items ?? [];
   const shown = items.find(({ by, decision }) => by === reviewer && wordsOf(form, decision) === words);
   return (
@@ -57,8 +53,11 @@ export function Macros({ queue, reviewer, macros, form, draft = emptyDraft(form.
         will={words}
         fields={savedAs(texts.value.common, mayAct('supervisor') ? [t.shared, ''] : undefined)}
         run={save}
+        onDone={macros.refresh}
       />
-      {shown && <Action label={t.remove} about={shown.name} run={() => remove(shown.name)} danger />}
+      {shown && (
+        <Action label={t.remove} about={shown.name} run={() => remove(shown.name)} onDone={macros.refresh} danger />
+      )}
     </section>
   );
 }

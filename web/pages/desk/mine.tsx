@@ -79,9 +79,7 @@ function Decided({ person }: { person: string }) {
 function Dispute({ id, person }: { id: string; person: string }) {
   const t = texts.value.mine;
   const fields = [{ kind: 'text', name: 'reason', said: t.reason, isLong: true, empty: 'required' } as const];
-  const send = async ({ reason }: Readonly<Record<string, unknown>>) => {
-    const body = { reason: String(reason), reviewer: person };
-    await data(api.POST('/v1/tickets/{id}/dispute', { params: { path: { id } }, body }));
-  };
+  const send = ({ reason }: { reason: string }) =>
+    data(api.POST('/v1/tickets/{id}/dispute', { params: { path: { id } }, body: { reason, reviewer: person } }));
   return <Action label={t.dispute} about={id} fields={fields} run={send} done={t.disputed} />;
 }

@@ -85,11 +85,9 @@ function Appeal({ id, refresh }: { id: string; refresh: () => void }) {
     { kind: 'text', name: 'by', said: [t.by, t.byHint], empty: 'omit' },
     { kind: 'text', name: 'reason', said: [fields.reason, t.reasonHint], empty: 'omit' },
   ];
-  const appeal = async (given: Omit<Schemas['AskForCaseLook'], 'cause'>) => {
-    await data(api.POST('/v1/cases/{id}/looks', { params: { path: { id } }, body: { ...given, cause: 'appeal' } }));
-    refresh();
-  };
-  return <Action label={t.appeal} fields={asked} run={appeal} done={t.appealed} />;
+  const appeal = (given: Omit<Schemas['AskForCaseLook'], 'cause'>) =>
+    data(api.POST('/v1/cases/{id}/looks', { params: { path: { id } }, body: { ...given, cause: 'appeal' } }));
+  return <Action label={t.appeal} fields={asked} run={appeal} onDone={refresh} done={t.appealed} />;
 }
 
 const SHOWN = 10;
@@ -102,11 +100,10 @@ export function fewOf(names: string[]): string {
 
 function Invalidate({ id, refresh }: { id: string; refresh: () => void }) {
   const t = texts.value.items.actions;
-  const run = async ({ reason = '' }: Why) => {
-    await data(api.POST('/v1/cases/{id}/invalidate', { params: { path: { id } }, body: { reason } }));
-    refresh();
-  };
-  return <Action {...t.invalidateCase} will={t.invalidateCaseWill} fields={[reasonField()]} danger run={run} />;
+  const run = ({ reason = '' }: Why) =>
+    data(api.POST('/v1/cases/{id}/invalidate', { params: { path: { id } }, body: { reason } }));
+  const will = t.invalidateCaseWill;
+  return <Action {...t.invalidateCase} {...{ will, run }} fields={[reasonField()]} onDone={refresh} danger />;
 }
 
 function Votes({ id }: { id: string }) {

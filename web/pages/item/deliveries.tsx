@@ -77,12 +77,9 @@ interface RedeliverProps {
 /** A button that sends a delivery again. */
 export function Redeliver({ kind, itemId, n, url, refresh }: RedeliverProps) {
   const t = texts.value.deliveries;
-  const run = async () => {
-    await redeliver(kind, itemId, n);
-    refresh();
-  };
   const will = t.redeliverWill(url);
-  return <Action label={t.redeliver} title={t.redeliverTitle} will={will} run={run} done={t.redelivered} />;
+  const again = { run: () => redeliver(kind, itemId, n), onDone: refresh, done: t.redelivered };
+  return <Action label={t.redeliver} title={t.redeliverTitle} will={will} {...again} />;
 }
 
 /** `ticket.decided`, which may break after its dot only. */

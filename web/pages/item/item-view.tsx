@@ -51,7 +51,7 @@ export function ItemView<T extends { erased?: boolean | undefined }>({
               <>
                 {actions?.(found, refresh)}
                 {mayAct() && !found.erased && (
-                  <Erase of={{ item: { kind: IN_FEED[kind] as Kind, id } }} then={refresh} />
+                  <Erase of={{ item: { kind: IN_FEED[kind] as Kind, id } }} onDone={refresh} />
                 )}
               </>
             }
@@ -71,18 +71,15 @@ interface EraseProps {
   of: Omit<Schemas['NewErasure'], 'reason'>;
   /** Several on the page have such a button. */
   about?: string;
-  then: () => void;
+  onDone: () => void;
 }
 
 /** Erases what is kept of an item, or a person's name. */
-export function Erase({ of, about, then }: EraseProps) {
+export function Erase({ of, about, onDone }: EraseProps) {
   const t = texts.value.items.actions;
-  const run = async ({ reason = '' }: Why) => {
-    await data(api.POST('/v1/erasures', { body: { ...of, reason } }));
-    then();
-  };
+  const run = ({ reason = '' }: Why) => data(api.POST('/v1/erasures', { body: { ...of, reason } }));
   const will = of.person ? t.erasePersonWill : t.eraseWill;
-  return <Action {...t.erase} {...{ about, will, run }} fields={[reasonField()]} danger />;
+  return <Action {...t.erase} {...{ about, will, run, onDone }} fields={[reasonField()]} danger />;
 }
 
 interface JsonProps {

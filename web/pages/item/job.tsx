@@ -74,7 +74,8 @@ function JobActions({ job: { id, state }, refresh }: { job: Job; refresh: () => 
       will={`${t[`${one.name}Will`]} ${state === 'reserved' ? t.consumerLoses : ''}`}
       fields={one.name === 'bury' ? [reasonField()] : []}
       danger={one.name === 'delete'}
-      run={({ reason }: Why) => giveCommand({ command: one.name, id, reason }).then(refresh)}
+      run={({ reason }: Why) => giveCommand({ command: one.name, id, reason })}
+      onDone={refresh}
     />
   ));
 }

@@ -88,17 +88,16 @@ function Ask({ ticket: { id }, refresh, form: schema }: Props & { form: Schemas[
   const { field: verdict, decisionIn } = decisionField(schema);
   const reason: FieldSpec = { kind: 'text', name: 'reason', said: [fields.reason, t.reasonHint], empty: 'omit' };
   const causes = among('cause', t.cause, picked(['check', 'appeal'], t.causes));
-  const send = async (given: Readonly<Record<string, unknown>>) => {
-    const { cause = 'overturn', decision: filled, ...rest } = given;
+  const send = ({ cause = 'overturn', decision: filled, ...rest }: Readonly<Record<string, unknown>>) => {
     const decided = filled ? { decision: decisionIn(filled) } : {};
     const body = { ...rest, cause, ...decided } as Schemas['AskForLook'];
-    await data(api.POST('/v1/tickets/{id}/looks', { params: { path: { id } }, body }));
-    refresh();
+    return data(api.POST('/v1/tickets/{id}/looks', { params: { path: { id } }, body }));
   };
+  const action = { run: send, onDone: refresh };
   return (
     <>
-      {mayAct('producer') && <Action label={t.ask} fields={[causes, reason]} run={send} done={t.asked} />}
-      {mayAct('supervisor') && <Action label={t.overturn} fields={[verdict, reason]} run={send} done={t.overturned} />}
+      {mayAct('producer') && <Action label={t.ask} fields={[causes, reason]} {...action} done={t.asked} />}
+      {mayAct('supervisor') && <Action label={t.overturn} fields={[verdict, reason]} {...action} done={t.overturned} />}
     </>
   );
 }

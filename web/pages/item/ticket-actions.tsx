@@ -15,9 +15,7 @@ interface Props {
 }
 
 /** Why something is done to an item. */
-export interface Why {
-  reason?: string;
-}
+export type Why = { reason?: string };
 
 export function reasonField(empty: 'required' | 'omit' = 'required'): FieldSpec {
   const t = texts.value.items.actions;
@@ -31,12 +29,6 @@ function useTransferFields(): FieldSpec[] {
   return [{ ...choice('queue', [t.toQueue, ''], options, ''), proposed: true }, reasonField('omit')];
 }
 
-const thenRefresh =
-  (refresh: () => void) =>
-  <Value,>(call: (value: Value) => Promise<unknown>) =>
-  (value: Readonly<Record<string, unknown>>) =>
-    call(value as Value).then(refresh);
-
 /** Takes an open ticket from its holder, moves it to another queue, or keeps it for one person. `about`: where there are several. */
 export function Moves({ ticket: { id, lease, ...ticket }, refresh, about }: Props & { about?: string }) {
   const t = texts.value.items.actions;
@@ -47,8 +39,7 @@ export function Moves({ ticket: { id, lease, ...ticket }, refresh, about }: Prop
     return data(api.PATCH('/v1/tickets/{id}', { params, body }));
   };
   const release = (body: Why) => data(api.POST('/v1/tickets/{id}/release', { params, body }));
-  const then = thenRefresh(refresh);
-  const named = about === undefined ? {} : { about, title: about };
+  const named = { ...(about !== undefined && { about, title: about }), onDone: refresh };
   const transfer = (body: Why & { queue: string }) => data(api.POST('/v1/tickets/{id}/transfer', { params, body }));
   return (
     <>
@@ -57,16 +48,11 @@ export function Moves({ ticket: { id, lease, ...ticket }, refresh, about }: Prop
           {...{ ...t.release, ...named }}
           will={t.releaseWill(lease.reviewer)}
           fields={[reasonField('omit')]}
-          run={then(release)}
+          run={release}
         />
       )}
       {mayAct('supervisor') && (
-        <Action
-          {...{ ...t.transfer, ...named }}
-          will={t.transferWill}
-          fields={useTransferFields}
-          run={then(transfer)}
-        />
+        <Action {...{ ...t.transfer, ...named }} will={t.transferWill} fields={useTransferFields} run={transfer} />
       )}
       {mayAct('producer') && (
         <Action
@@ -77,7 +63,7 @@ export function Moves({ ticket: { id, lease, ...ticket }, refresh, about }: Prop
             seconds('seconds', [t.keepForTime, t.keepForTimeHint], null),
           ]}
           given={{ for: ticket.for }}
-          run={then(keepFor)}
+          run={keepFor}
         />
       )}
     </>
@@ -92,7 +78,6 @@ export function TicketActions({ ticket, refresh }: Props) {
   const loses = lease ? t.holderLoses(lease.reviewer) : '';
   const settings = useGet('/v1/queues/{queue}', { path: { queue } });
   const { field, decisionIn } = decisionField(settings.data?.form);
-  const then = thenRefresh(refresh);
   return (
     <>
       {mayAct('producer') && (
@@ -100,7 +85,8 @@ export function TicketActions({ ticket, refresh }: Props) {
           {...t.reprioritize}
           will={t.reprioritizeWill(priority)}
           fields={[proposed(count('priority', [t.priority, t.priorityHint], priority))]}
-          run={then((body: { priority: number }) => data(api.PATCH('/v1/tickets/{id}', { params, body })))}
+          run={(body: { priority: number }) => data(api.PATCH('/v1/tickets/{id}', { params, body }))}
+          onDone={refresh}
         />
       )}
       <Moves {...{ ticket, refresh }} />
@@ -109,10 +95,11 @@ export function TicketActions({ ticket, refresh }: Props) {
           {...t.resolve}
           will={`${t.resolveWill} ${loses}`}
           fields={[field, reasonField()]}
-          run={then(({ decision: filled, reason = '' }: Why & { decision: unknown }) => {
+          run={({ decision: filled, reason = '' }: Why & { decision: unknown }) => {
             const body = { decision: decisionIn(filled), reason };
             return data(api.POST('/v1/tickets/{id}/resolve', { params, body }));
-          })}
+          }}
+          onDone={refresh}
         />
       )}
       {mayAct('producer') && (
@@ -121,9 +108,8 @@ export function TicketActions({ ticket, refresh }: Props) {
           will={`${t.invalidateWill} ${loses}`}
           fields={[reasonField()]}
           danger
-          run={then(({ reason = '' }: Why) =>
-            data(api.POST('/v1/tickets/{id}/invalidate', { params, body: { reason } })),
-          )}
+          run={({ reason = '' }: Why) => data(api.POST('/v1/tickets/{id}/invalidate', { params, body: { reason } }))}
+          onDone={refresh}
         />
       )}
     </>

@@ -69,7 +69,8 @@ function Invited({ invitation, changed }: { invitation: Invitation; changed: () 
           label={t.decline}
           title={t.declineTitle}
           will={t.declineHint}
-          run={() => decline(invitation.case, token).then(changed)}
+          run={() => decline(invitation.case, token)}
+          onDone={changed}
         />
       </span>
     </li>

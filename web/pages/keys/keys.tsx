@@ -56,13 +56,11 @@ function State({ of: { revokedAt, expiresAt } }: { of: Key }) {
 function Revoke({ of: { id, name, revokedAt }, refresh }: { of: Key; refresh: () => void }) {
   const t = texts.value.keys;
   if (revokedAt) return null;
-  const revoke = async () => {
-    await data(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }));
-    refresh();
-  };
+  const revoke = () => data(api.DELETE('/v1/keys/{id}', { params: { path: { id } } }));
   return (
     <Action
       {...{ label: t.revoke, about: name, title: t.revokeTitle(name), run: revoke, done: t.revokedSaid(name) }}
+      onDone={refresh}
       will={
         <>
           {t.revokeHint} <code class="muted">{id}</code>
@@ -86,13 +84,10 @@ const keyFields = ({ keys: t }: Texts): FieldSpec[] => [
 function NewKey({ onMade }: { onMade: () => void }) {
   const t = texts.value.keys;
   const [made, setMade] = useState<Schemas['MadeKey'] | null>(null);
-  const make = async (body: Readonly<Record<string, unknown>>) => {
-    setMade(await data(api.POST('/v1/keys', { body: body as Schemas['NewKey'] })));
-    onMade();
-  };
+  const make = async (body: Schemas['NewKey']) => setMade(await data(api.POST('/v1/keys', { body })));
   return (
     <>
-      <Action primary label={t.create} fields={keyFields(texts.value)} submit={t.make} run={make} />
+      <Action primary label={t.create} fields={keyFields(texts.value)} submit={t.make} run={make} onDone={onMade} />
       <Dialog title={t.shown} open={made !== null} onClose={() => setMade(null)}>
         <p>{t.shownHint}</p>
         <Copied label={t.key} text={made?.key ?? ''} />

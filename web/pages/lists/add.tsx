@@ -5,20 +5,14 @@ import type { ListKind } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { giveCommand } from '../item/job.tsx';
 
-type Given = Readonly<Record<string, unknown>>;
-
 /** Adds a ticket, job or case by hand. @throws CallError */
-const ADDERS: Record<ListKind, (name: string, body: Given) => Promise<void>> = {
-  ticket: async (queue, body) => {
-    const params = { path: { queue } };
-    await data(api.POST('/v1/queues/{queue}/tickets', { params, body: body as Schemas['NewTicket'] }));
-  },
-  case: async (court, body) => {
-    const params = { path: { court } };
-    await data(api.POST('/v1/courts/{court}/cases', { params, body: body as Schemas['NewCase'] }));
-  },
-  job: (topic, body) => giveCommand({ command: 'add', topic, ...body }),
-};
+const ADDERS = {
+  ticket: (queue: string, body: Schemas['NewTicket']) =>
+    data(api.POST('/v1/queues/{queue}/tickets', { params: { path: { queue } }, body })),
+  case: (court: string, body: Schemas['NewCase']) =>
+    data(api.POST('/v1/courts/{court}/cases', { params: { path: { court } }, body })),
+  job: (topic: string, body: object) => giveCommand({ command: 'add', topic, ...body }),
+} satisfies Record<ListKind, unknown>;
 
 /** A button that asks for an item, and adds it. */
 export function Add({ kind, queue }: { kind: ListKind; queue: string }) {
@@ -42,6 +36,6 @@ export function Add({ kind, queue }: { kind: ListKind; queue: string }) {
     ],
     case: [{ ...id, said: taskLists.templateId, empty: 'omit' }],
   };
-  const add = (given: Given) => ADDERS[kind](queue, given);
+  const add = (given: Schemas['NewTicket'] & Schemas['NewCase']) => ADDERS[kind](queue, given);
   return <Action label={t.add[kind]} fields={[body, ...own[kind]]} run={add} done={t.isAdded} />;
 }

@@ -2,7 +2,7 @@ import { api, data, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/resource.ts';
 import { mayAct, session } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
-import { savedAs } from '../../components/form/spec.ts';
+import { type SavedAs, savedAs } from '../../components/form/spec.ts';
 import { Loaded } from '../../components/page.tsx';
 import { withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -19,16 +19,9 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
   const views = useGet('/v1/views', { query: { limit: 500 } });
   const mine = session.value?.subject ?? session.value?.name ?? 'anonymous';
   const path = (name: string, by: string) => ({ path: { name }, ...(by !== mine && { query: { by } }) });
-  const save = async ({ name, shared }: Readonly<Record<string, unknown>>) => {
-    await data(
-      api.PUT('/v1/views/{name}', { params: path(String(name), mine), body: { filter, shared: shared === true } }),
-    );
-    views.refresh();
-  };
-  const remove = async (name: string, by: string) => {
-    await data(api.DELETE('/v1/views/{name}', { params: path(name, by) }));
-    views.refresh();
-  };
+  const save = ({ name, shared }: SavedAs) =>
+    data(api.PUT('/v1/views/{name}', { params: path(name, mine), body: { filter, shared: shared === true } }));
+  const remove = (name: string, by: string) => data(api.DELETE('/v1/views/{name}', { params: path(name, by) }));
   const isShown = ({ filter: saved }: Schemas['SavedView']) => sorted(saved) === sorted(filter);
   return (
     <div class="row bar">
@@ -57,6 +50,7 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
                   about={name}
                   will={t.removesView}
                   run={() => remove(name, by)}
+                  onDone={views.refresh}
                   danger
                 />
               ))}
@@ -68,6 +62,7 @@ export function Views({ filter: { cursor: _, ...filter }, base }: Props) {
         fields={savedAs(texts.value.common, [t.shared, t.sharedHint])}
         submit={texts.value.common.save}
         run={save}
+        onDone={views.refresh}
       />
     </div>
   );

@@ -51,8 +51,8 @@ function OneActions({ of, refresh }: { of: Reviewer; refresh: () => void }) {
   return (
     <span class="actions">
       <Edit of={of} refresh={refresh} />
-      {mayAct() && <Erase of={{ person: of.name }} about={of.name} then={refresh} />}
-      <DeleteButton name={of.name} hint={texts.value.reviewers.deleteHint} run={remove} then={refresh} isOneOfMany />
+      {mayAct() && <Erase of={{ person: of.name }} about={of.name} onDone={refresh} />}
+      <DeleteButton name={of.name} hint={texts.value.reviewers.deleteHint} run={remove} onDone={refresh} isOneOfMany />
     </span>
   );
 }
@@ -83,7 +83,6 @@ function Edit({ of, refresh }: { of?: Reviewer; refresh: () => void }) {
     const limits = (exposure as [string, number][]).map(({ 0: category, 1: perDay }) => [category, perDay]);
     const body = { ...more, exposure: Object.fromEntries(limits) } as Schemas['PutReviewer'];
     await data(api.PUT('/v1/reviewers/{name}', { params: { path: { name: String(name) } }, body }));
-    refresh();
   };
   return (
     <Action
@@ -93,6 +92,7 @@ function Edit({ of, refresh }: { of?: Reviewer; refresh: () => void }) {
       given={of ? { ...rest, exposure: Object.entries(of.exposure ?? {}) } : null}
       submit={common.save}
       run={save}
+      onDone={refresh}
       done={settings.saved}
     />
   );

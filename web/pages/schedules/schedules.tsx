@@ -63,7 +63,7 @@ function columns(refresh: () => void): Column<Schedule>[] {
       cell: (schedule) => (
         <span class="actions">
           <EditSchedule topic={schedule.topic} given={schedule} onSaved={refresh} />
-          <DeleteButton name={schedule.name} hint={t.deleteHint} run={remove(schedule)} then={refresh} isOneOfMany />
+          <DeleteButton name={schedule.name} hint={t.deleteHint} run={remove(schedule)} onDone={refresh} isOneOfMany />
         </span>
       ),
     },
@@ -98,12 +98,9 @@ interface Props {
 /** A button that opens a schedule's form. */
 function EditSchedule({ topic, given, onSaved }: Props) {
   const t = texts.value.schedules;
-  const save = async ({ name: entered, ...settings }: Readonly<Record<string, unknown>>) => {
-    const name = given?.name ?? String(entered);
-    const body = settings as Schemas['ScheduleSettings'];
+  const save = async ({ name = given?.name ?? '', ...body }: Schemas['ScheduleSettings'] & { name?: string }) => {
     await data(api.PUT('/v1/topics/{topic}/schedules/{name}', { params: { path: { topic, name } }, body }));
     toast(t.saved(name));
-    onSaved();
   };
   return (
     <Action
@@ -113,6 +110,7 @@ function EditSchedule({ topic, given, onSaved }: Props) {
       given={given ? settingsOf(given) : null}
       submit={texts.value.common.save}
       run={save}
+      onDone={onSaved}
     />
   );
 }

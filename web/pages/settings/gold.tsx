@@ -12,7 +12,7 @@ const PAGE = 500;
 /** A button that adds tickets with known answers to those of a queue. One with an id that is there already replaces that one. */
 export function AddGold({ queue }: { queue: string }) {
   const t = texts.value.queueSettings;
-  const add = async ({ tickets: pasted }: Readonly<Record<string, unknown>>) => {
+  const add = async ({ tickets: pasted }: { tickets: unknown }) => {
     const tickets = Array.isArray(pasted) ? withPresent(pasted, await goldOf(queue)) : (pasted as Gold);
     await data(api.PUT('/v1/queues/{queue}/gold', { params: { path: { queue } }, body: { tickets } }));
   };

@@ -85,8 +85,8 @@ export function CourtSettings() {
 /** A list of jurors as it comes from elsewhere. They are added to those of the court, or change them. */
 function AddJurors({ court }: { court: string }) {
   const t = texts.value.courtSettings;
-  const add = async ({ jurors }: Readonly<Record<string, unknown>>) => {
-    const listed = (jurors as string[]).map((line) => {
+  const add = async ({ jurors }: { jurors: string[] }) => {
+    const listed = jurors.map((line) => {
       const [id = '', person] = line.split(',').map((part) => part.trim());
       return { id, ...(person && { person }) };
     });
@@ -140,7 +140,7 @@ function Actions({ remove, children, ...paused }: ActionsProps) {
     <>
       {children}
       <Pause {...paused} />
-      <DeleteButton name={name} hint={t.deleteHint} run={() => remove(name)} then={() => route('/settings')} />
+      <DeleteButton name={name} hint={t.deleteHint} run={() => remove(name)} onDone={() => route('/settings')} />
     </>
   );
 }

@@ -26,8 +26,7 @@ function NewOne({ label, folder }: { label: string; folder: string }) {
   const { settings: t, common } = texts.value;
   const { route } = useLocation();
   const fields: FieldSpec[] = [{ kind: 'text', name: 'name', said: [common.name, t.newName], empty: 'required' }];
-  const go = async ({ name }: Readonly<Record<string, unknown>>) =>
-    route(`/settings/${folder}/${encodeURIComponent(String(name).trim())}`);
+  const go = async ({ name }: { name: string }) => route(`/settings/${folder}/${encodeURIComponent(name.trim())}`);
   return <Action label={label} fields={fields} submit={t.go} run={go} />;
 }
 

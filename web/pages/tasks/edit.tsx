@@ -108,7 +108,7 @@ export function EditTask() {
 function Delete({ id }: { id: string }) {
   const { route } = useLocation();
   const remove = () => data(api.DELETE('/v1/tasks/{id}', { params: { path: { id } } }));
-  return <DeleteButton name={id} hint={texts.value.tasks.deleteHint} run={remove} then={() => route('/tasks')} />;
+  return <DeleteButton name={id} hint={texts.value.tasks.deleteHint} run={remove} onDone={() => route('/tasks')} />;
 }
 
 function Changing({ task: loaded, known }: { task: Task; known: Known }) {

@@ -83,16 +83,14 @@ function Members({ gid, members, refresh }: { gid: string; members: string[]; re
 
 function AddMembers({ gid, onSaved }: { gid: string; onSaved: () => void }) {
   const t = texts.value.taskLists;
-  const add = async ({ add: names }: Readonly<Record<string, unknown>>) => {
-    await change(gid, { add: names as string[], remove: [] });
-    onSaved();
-  };
+  const add = ({ add: names }: { add: string[] }) => change(gid, { add: names, remove: [] });
   return (
     <Action
       primary
       label={t.addMembers}
       fields={[{ kind: 'lines', name: 'add', said: t.members, empty: 'required' }]}
       run={add}
+      onDone={onSaved}
       done={texts.value.settings.saved}
     />
   );

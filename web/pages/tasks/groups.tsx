@@ -38,8 +38,8 @@ const groupFields = ({ taskLists: t }: Texts): FieldSpec[] => [
 function NewGroup() {
   const t = texts.value.taskLists;
   const { route } = useLocation();
-  const create = async (value: Readonly<Record<string, unknown>>) => {
-    const [gid, members] = [String(value.gid).trim(), (value.members ?? []) as string[]];
+  const create = async ({ gid: typed, members = [] }: { gid: string; members?: string[] }) => {
+    const gid = typed.trim();
     if (await orNull(get('/v1/groups/{gid}', { path: { gid } })))
       throw refusal('id_conflict', [{ path: 'gid', message: t.exists(gid) }]);
     await data(api.PUT('/v1/groups/{gid}', { params: { path: { gid } }, body: { members } }));

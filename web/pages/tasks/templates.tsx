@@ -10,6 +10,7 @@ import { texts } from '../../texts/texts.ts';
 import { Tabs } from './tabs.tsx';
 
 type Template = Schemas['Template'];
+type Param = Template['params'][string] & { name: string };
 
 /** What tasks' parameters must look like. A template is never changed: tasks rely on it. */
 export function TaskTemplates() {
@@ -44,7 +45,7 @@ function columns(refresh: () => void): Column<Template>[] {
 
 function Delete({ id, refresh }: { id: string; refresh: () => void }) {
   const remove = () => data(api.DELETE('/v1/templates/{id}', { params: { path: { id } } }));
-  return <DeleteButton name={id} hint={texts.value.taskLists.deleteHint} run={remove} then={refresh} isOneOfMany />;
+  return <DeleteButton name={id} hint={texts.value.taskLists.deleteHint} run={remove} onDone={refresh} isOneOfMany />;
 }
 
 const templateFields = ({ taskLists: t, tasks, queueSettings }: Texts): FieldSpec[] => [
@@ -62,12 +63,9 @@ const templateFields = ({ taskLists: t, tasks, queueSettings }: Texts): FieldSpe
 
 function NewTemplate({ onMade }: { onMade: () => void }) {
   const t = texts.value.taskLists;
-  const create = async ({ params, ...value }: Readonly<Record<string, unknown>>) => {
-    const rows = params as (Template['params'][string] & { name: string })[];
-    const byName = Object.fromEntries(rows.map(({ name, type, required }) => [name, { type, required }]));
-    const body = { ...value, params: byName } as Schemas['NewTemplate'];
-    await data(api.POST('/v1/templates', { body }));
-    onMade();
+  const create = ({ params: rows, ...rest }: Omit<Template, 'params'> & { params: Param[] }) => {
+    const params = Object.fromEntries(rows.map(({ name, type, required }) => [name, { type, required }]));
+    return data(api.POST('/v1/templates', { body: { ...rest, params } }));
   };
   return (
     <Action
@@ -76,6 +74,7 @@ function NewTemplate({ onMade }: { onMade: () => void }) {
       fields={templateFields(texts.value)}
       submit={t.create}
       run={create}
+      onDone={onMade}
       done={texts.value.settings.saved}
     />
   );
