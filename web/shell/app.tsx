@@ -1,3 +1,4 @@
+import { Component, type ComponentChildren } from 'preact';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { maySee, session } from '../api/session.ts';
 import { ForbiddenPage, NotFound } from '../components/page.tsx';
@@ -6,7 +7,6 @@ import { pages } from '../pages/index.ts';
 import { SignIn } from '../pages/sign-in/sign-in.tsx';
 import { type RouteName, routes } from '../routes.ts';
 import { texts } from '../texts/texts.ts';
-import { Boundary } from './boundary.tsx';
 import { Header } from './header.tsx';
 import { Help } from './help.tsx';
 import { Navigation, seenPages } from './navigation.tsx';
@@ -92,4 +92,40 @@ function focusPage(): void {
     document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
     scrollTo(0, 0);
   });
+}
+
+interface Props {
+  /** Where it happened; a fault of one page is none of the next. */
+  place: string;
+  children: ComponentChildren;
+}
+
+/** Shows what went wrong in a page in place of it, and keeps the frame around it. */
+class Boundary extends Component<Props, { error: Error | null }> {
+  override state = { error: null as Error | null };
+
+  override componentDidCatch(error: Error): void {
+    this.setState({ error });
+    // for the browser's console, and for tests, which fail by it
+    reportError(error);
+  }
+
+  override componentDidUpdate(before: Props): void {
+    if (before.place !== this.props.place && this.state.error) this.setState({ error: null });
+  }
+
+  override render({ children }: Props, { error }: { error: Error | null }) {
+    if (!error) return children;
+    const t = texts.value.shell;
+    return (
+      <div class="note bad" role="alert">
+        <h1 tabIndex={-1}>{t.crashed}</h1>
+        <p>{t.crashedHint}</p>
+        <pre>{error.message}</pre>
+        <button type="button" onClick={() => location.reload()}>
+          {t.reload}
+        </button>
+      </div>
+    );
+  }
 }

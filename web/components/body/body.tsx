@@ -4,7 +4,6 @@ import { Fold } from '../fold.tsx';
 import { number } from '../format.ts';
 import './body.css';
 import { learnImageHosts } from './hosts.ts';
-import { type Entry, entriesOf, isOpenAtFirst, isShort, type Json } from './json.ts';
 import { Media } from './media.tsx';
 import { OutwardDialog } from './outward.tsx';
 import { Shown } from './shown.ts';
@@ -124,3 +123,23 @@ function Entries({ entries, name: of, isList, depth }: EntriesProps) {
     </>
   );
 }
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** A part of an object or a list: the name or number by which it is in there, and itself. */
+type Entry = [name: string, value: Json];
+
+/** What an object or a list holds; null for what holds nothing. */
+function entriesOf(value: Json): Entry[] | null {
+  if (Array.isArray(value)) return value.map((part, n) => [String(n + 1), part]);
+  return typeof value === 'object' && value !== null ? Object.entries(value) : null;
+}
+
+/** Shown from the start: what is near the top and not much. */
+const isOpenAtFirst = (depth: number, entries: number) => depth < 3 && entries <= 30;
+
+const SHORT = 40;
+
+/** Fits into a line with others. */
+const isShort = (value: Json): boolean =>
+  entriesOf(value) === null && /^[^\n]*$/.test(String(value)) && String(value).length <= SHORT;

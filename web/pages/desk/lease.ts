@@ -1,5 +1,4 @@
 import { serverNow } from '../../api/clock.ts';
-import { lastActivity } from '../../components/activity.ts';
 
 /** How long something is held. */
 export interface Lease {
@@ -28,3 +27,16 @@ export function isRenewalDue({ expiresMs, leaseMs, fullAt }: Lease): boolean {
   const leftMs = expiresMs - serverNow();
   return leftMs > 0 && leftMs < leaseMs / 2 && lastActivity() > fullAt;
 }
+
+// What someone does of their own accord. Focus that a page moves by itself is none of it.
+const EVENTS = ['keydown', 'pointerdown', 'input', 'wheel', 'touchmove'];
+
+let lastMs = performance.now();
+const note = () => {
+  lastMs = performance.now();
+};
+for (const type of EVENTS) document.addEventListener(type, note, { capture: true, passive: true });
+window.addEventListener('focus', note);
+
+/** When someone last did something in this tab, or came back to it; on the clock of `performance.now()`. */
+const lastActivity = (): number => lastMs;

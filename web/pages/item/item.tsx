@@ -1,18 +1,21 @@
 import { useState } from 'preact/hooks';
 import { useRoute } from 'preact-iso';
 import { mayAct } from '../../api/session.ts';
-import { ForbiddenPage, NotFound, Page } from '../../components/page.tsx';
-import { type ItemKind, isItemKind, READERS } from '../../links.ts';
+import { State } from '../../components/badge.tsx';
+import { number } from '../../components/format.ts';
+import { ForbiddenPage, linked, NotFound, Page } from '../../components/page.tsx';
+import { When } from '../../components/when.tsx';
+import { type ItemKind, isItemKind, READERS, taskPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { CaseParts } from './case.tsx';
 import { Deliveries } from './deliveries.tsx';
-import './item.css';
-import { Missing } from './item-view.tsx';
+import { ItemView, JsonSection, Missing } from './item-view.tsx';
 import { JobParts } from './job.tsx';
-import { OccurrenceParts } from './task.tsx';
+import { loadOccurrence, partsOf } from './sources.ts';
 import { TicketParts } from './ticket.tsx';
 import { Timeline } from './timeline.tsx';
 import { Workflow } from './workflow.tsx';
+import './item.css';
 
 /** One ticket, job, case or occurrence of a task: all that is known of it, and what may be done with it. */
 export function Item() {
@@ -54,3 +57,30 @@ const PARTS = {
   case: CaseParts,
   occurrence: OccurrenceParts,
 } satisfies Record<ItemKind, (props: { id: string }) => unknown>;
+
+/** One occurrence of a task: how much of it was dispatched and completed. */
+function OccurrenceParts({ id }: { id: string }) {
+  const { items: t, taskLists } = texts.value;
+  const f = t.fields;
+  return (
+    <ItemView
+      {...{ kind: 'occurrence', id }}
+      load={async (signal) => {
+        const loaded = await loadOccurrence(id, signal);
+        return { ...loaded, erased: loaded.task.erased };
+      }}
+      facts={({ task, found }) => [
+        !found && [f.occurrence, t.noOccurrence(partsOf(id).occurrence)],
+        found && [f.state, <State key="state" state={found.state} />],
+        linked(t.kinds.task, taskPath(task.id), task.id),
+        [f.executor, task.executor],
+        found && [f.occurrence, <When key="at" at={found.occurrence} />],
+        found && [f.stock, number(found.stock)],
+        found && [f.dispatched, number(found.dispatched)],
+        found && [f.completed, number(found.completed)],
+      ]}
+    >
+      {({ task, erased }) => <JsonSection title={taskLists.params[0]} value={task.params} erased={erased} />}
+    </ItemView>
+  );
+}

@@ -1,15 +1,18 @@
 import { useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso';
+import { api, data, type Schemas } from '../../api/client.ts';
 import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
+import { Action } from '../../components/action.tsx';
+import { count, type FieldSpec, seconds } from '../../components/form/spec.ts';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
 import { ForbiddenPage, NotFound, Page, Section } from '../../components/page.tsx';
 import { PauseTickets } from '../../components/pause.tsx';
 import { isListKind, type ListKind, queuePath, READERS, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
+import { giveCommand } from '../item/job.tsx';
 import { Ways } from '../numbers/ways.tsx';
-import { Add } from './add.tsx';
 import { actsOn, Bulk } from './bulk.tsx';
 import { Chips, FilterForm } from './filter-form.tsx';
 import { filterIn, STATES } from './filters.ts';
@@ -95,4 +98,39 @@ function States({ kind, queue, chosen }: { kind: ListKind; queue: string; chosen
       </ul>
     </Section>
   );
+}
+
+/** Adds a ticket, job or case by hand. @throws CallError */
+const ADDERS = {
+  ticket: (queue: string, body: Schemas['NewTicket']) =>
+    data(api.POST('/v1/queues/{queue}/tickets', { params: { path: { queue } }, body })),
+  case: (court: string, body: Schemas['NewCase']) =>
+    data(api.POST('/v1/courts/{court}/cases', { params: { path: { court } }, body })),
+  job: (topic: string, body: object) => giveCommand({ command: 'add', topic, ...body }),
+} satisfies Record<ListKind, unknown>;
+
+/** A button that asks for an item, and adds it. */
+function Add({ kind, queue }: { kind: ListKind; queue: string }) {
+  const { lists: t, items, taskLists, schedules } = texts.value;
+  const id = { kind: 'text', name: 'id' } as const;
+  const body: FieldSpec = { kind: 'json', name: 'body', said: t.addedBody, empty: 'required' };
+  const priority = [
+    items.fields.priority,
+    kind === 'job' ? schedules.priority[1] : items.actions.priorityHint,
+  ] as const;
+  const own: Record<ListKind, FieldSpec[]> = {
+    ticket: [
+      { ...id, said: taskLists.templateId, empty: 'omit' },
+      { ...count('priority', priority, 0), empty: 'omit' },
+    ],
+    job: [
+      { ...id, said: [t.id, ''], empty: 'required' },
+      { ...count('priority', priority, 1024), empty: 'omit' },
+      seconds('TTR', schedules.ttr, 60),
+      seconds('delay', [items.states.delayed ?? '', ''], 0),
+    ],
+    case: [{ ...id, said: taskLists.templateId, empty: 'omit' }],
+  };
+  const add = (given: Schemas['NewTicket'] & Schemas['NewCase']) => ADDERS[kind](queue, given);
+  return <Action label={t.add[kind]} fields={[body, ...own[kind]]} run={add} done={t.isAdded} />;
 }

@@ -3,8 +3,7 @@ import { exactDuration, number, percent, spent } from '../../components/format.t
 import { Empty, Facts, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
-import { Covered } from './covered.tsx';
-import { useFigures } from './refreshing.ts';
+import { Covered, useFigures } from './covered.tsx';
 import type { Wanted } from './wanted.ts';
 
 type Bucket = Schemas['LatenessBucket'];

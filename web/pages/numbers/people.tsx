@@ -5,8 +5,7 @@ import { Empty, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { READERS, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { Covered } from './covered.tsx';
-import { useFigures } from './refreshing.ts';
+import { Covered, useFigures } from './covered.tsx';
 import type { Wanted } from './wanted.ts';
 
 type Reviewer = Schemas['ReviewerFigures'];

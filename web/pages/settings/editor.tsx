@@ -8,8 +8,8 @@ import { type Fact, Facts, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
-import { changedIn, mergeChanges } from './changes.ts';
 import type { Foreseen, Given, SettingsOf } from './settings-of.ts';
+import { changedIn, mergeChanges } from './settings-of.ts';
 
 interface Props {
   name: string;

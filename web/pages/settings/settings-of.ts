@@ -1,4 +1,5 @@
 import { api, data, get, orNull, type Schemas } from '../../api/client.ts';
+import { isSame } from '../../components/form/draft.ts';
 
 export type Given = Readonly<Record<string, unknown>>;
 
@@ -41,3 +42,17 @@ export const courtSettingsOf: SettingsOf = settingsAt('/v1/courts/{court}', 'cou
 const { load, save } = settingsAt('/v1/topics/{topic}', 'topic', ['name', 'createdAt']);
 /** A topic's settings say also whether it is paused, and cannot be tried out. */
 export const topicSettingsOf: SettingsOf = { load, save };
+
+/** The fields in which `after` is not as `before`. */
+export const changedIn = (before: Given, after: Given): string[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !isSame(before[name], after[name]));
+
+/**
+ * What to send so that only what was changed here changes: the settings of now with the changed fields.
+ * @returns `clashing`: fields that someone else has changed as well, to something else
+ */
+export function mergeChanges(before: Given, after: Given, now: Given): { merged: Given; clashing: string[] } {
+  const changed = changedIn(before, after);
+  const clashing = changed.filter((name) => !isSame(now[name], before[name]) && !isSame(now[name], after[name]));
+  return { merged: { ...now, ...Object.fromEntries(changed.map((name) => [name, after[name]])) }, clashing };
+}

@@ -12,7 +12,7 @@ import { Loaded, Page } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { taskPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { changedIn } from '../settings/changes.ts';
+import { changedIn } from '../settings/settings-of.ts';
 import { paramFields, type Template, taskForm } from './form.ts';
 import { Tabs } from './tabs.tsx';
 
