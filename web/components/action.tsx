@@ -6,6 +6,7 @@ import { Dialog } from './dialog.tsx';
 import { Fields } from './form/fields.tsx';
 import { Form, useForm } from './form/form.tsx';
 import type { FieldSpec } from './form/spec.ts';
+import { Button } from './page.tsx';
 import { toast } from './toasts.tsx';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -47,9 +48,7 @@ export function Action({ label, about, title = about ?? label, submit = label, p
   const look = rest.danger ? 'danger' : primary ? 'primary' : '';
   return (
     <>
-      <button type="button" class={look} aria-label={about && `${label}: ${about}`} onClick={() => setOpen(true)}>
-        {label}
-      </button>
+      <Button does={label} about={about} run={() => setOpen(true)} look={look} />
       {open && <ActionDialog {...{ title, submit }} {...rest} onClose={() => setOpen(false)} />}
     </>
   );
@@ -85,12 +84,8 @@ export function ActionDialog({
   };
   const actions = (
     <>
-      <button type="button" disabled={form.busy} onClick={close}>
-        {texts.value.common.cancel}
-      </button>
-      <button type="submit" form={id} class={danger ? 'danger' : 'primary'} disabled={form.busy}>
-        {submit}
-      </button>
+      <Button does={texts.value.common.cancel} run={close} disabled={form.busy} />
+      <Button does={submit} look={danger ? 'danger' : 'primary'} disabled={form.busy} form={id} />
     </>
   );
   return (

@@ -1,5 +1,6 @@
 import { useId, useRef } from 'preact/hooks';
 import { texts } from '../texts/texts.ts';
+import { Button } from './page.tsx';
 import './form/form.css';
 import { toast } from './toasts.tsx';
 
@@ -20,9 +21,7 @@ export function Copied({ label, text }: { label: string; text: string }) {
       <label for={id}>{label}</label>
       <div class="form-beside">
         <input ref={input} id={id} type="text" readOnly value={text} onFocus={(e) => e.currentTarget.select()} />
-        <button type="button" onClick={() => void copy()}>
-          {t.copy}
-        </button>
+        <Button does={t.copy} run={copy} />
       </div>
     </div>
   );

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts/texts.ts';
+import { Button } from './page.tsx';
 
 interface Props {
   title: string;
@@ -50,13 +51,7 @@ export function Dialog({ title, open, onClose, children, actions, look }: Props)
           <h2 id={id}>{title}</h2>
           {children}
           {actions !== false && (
-            <footer class="actions">
-              {actions ?? (
-                <button type="button" onClick={onClose}>
-                  {texts.value.common.close}
-                </button>
-              )}
-            </footer>
+            <footer class="actions">{actions ?? <Button does={texts.value.common.close} run={onClose} />}</footer>
           )}
         </div>
       )}

@@ -4,7 +4,7 @@ import type { LiveEvent } from '../api/live.ts';
 import { useList } from '../api/resource.ts';
 import { texts } from '../texts/texts.ts';
 import { Field } from './field.tsx';
-import { Loaded, ProblemNote, Section } from './page.tsx';
+import { Button, Loaded, ProblemNote, Section } from './page.tsx';
 import { More } from './table.tsx';
 import './notes.css';
 import { useUnsaved } from '../unsaved.ts';
@@ -107,14 +107,8 @@ export function NewNote({ label, draft: { text, write }, add, discard }: NewNote
       </Field>
       {problem && <ProblemNote problem={problem} />}
       <div class="actions">
-        <button type="submit" disabled={busy || text.trim() === ''}>
-          {t.add}
-        </button>
-        {discard && (
-          <button type="button" onClick={discard}>
-            {t.discard}
-          </button>
-        )}
+        <Button does={t.add} disabled={busy || text.trim() === ''} />
+        {discard && <Button does={t.discard} run={discard} />}
       </div>
     </form>
   );

@@ -33,15 +33,49 @@ export function Page({ title, mark = '', actions, children }: Props) {
   );
 }
 
+interface ButtonProps {
+  /** What it says that it does. */
+  does: ComponentChildren;
+  /** Left out: it sends its form. */
+  run?: (() => unknown) | undefined;
+  look?: 'primary' | 'danger' | 'quiet' | '' | undefined;
+  /** What it does it to, where several say the same; for screen readers. */
+  about?: string | undefined;
+  /** A key of the page that does the same. */
+  shortcut?: string;
+  disabled?: boolean;
+  title?: string;
+  /** The form that it sends from outside of it. */
+  form?: string;
+}
+
+/** A button that says what it does. */
+export function Button({ does, run, look, about, shortcut, ...rest }: ButtonProps) {
+  return (
+    <button
+      type={run ? 'button' : 'submit'}
+      class={look}
+      aria-label={about && `${does}: ${about}`}
+      aria-keyshortcuts={shortcut}
+      onClick={run && (() => void run())}
+      {...rest}
+    >
+      {does}
+      {shortcut && (
+        <>
+          {' '}
+          <kbd>{shortcut}</kbd>
+        </>
+      )}
+    </button>
+  );
+}
+
 /** A button that asks again for what the page shows; the key `r` does so, too. */
 export function Refresh({ run }: { run: () => void }) {
   const does = texts.value.common.refresh;
   useShortcuts([{ key: 'r', does, run }]);
-  return (
-    <button type="button" onClick={run}>
-      {does}
-    </button>
-  );
+  return <Button does={does} run={run} />;
 }
 
 /** A titled part of a page, which screen readers know as a region of that name. */
@@ -64,9 +98,7 @@ export function NotLoaded() {
   return (
     <Page title={t.notLoaded}>
       <p>{t.notLoadedHint}</p>
-      <button type="button" onClick={() => location.reload()}>
-        {t.reload}
-      </button>
+      <Button does={t.reload} run={() => location.reload()} />
     </Page>
   );
 }
@@ -109,11 +141,7 @@ export function ProblemNote({ problem, retry, children }: ProblemProps) {
       </p>
       {children}
       {problem.code !== 'unreachable' && <Detail problem={problem} />}
-      {retry && (
-        <button type="button" onClick={retry}>
-          {t.retry}
-        </button>
-      )}
+      {retry && <Button does={t.retry} run={retry} />}
     </div>
   );
 }

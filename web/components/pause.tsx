@@ -4,7 +4,7 @@ import { mayAct } from '../api/session.ts';
 import { texts } from '../texts/texts.ts';
 import { Action } from './action.tsx';
 import { Badge } from './badge.tsx';
-import { saidOf } from './page.tsx';
+import { Button, saidOf } from './page.tsx';
 import { toast } from './toasts.tsx';
 
 interface Props {
@@ -27,9 +27,7 @@ export function Pause({ name, found: { data: it, refresh }, pause }: Props) {
     refresh();
   };
   return it.paused ? (
-    <button type="button" onClick={() => void set(false).catch((error) => toast(saidOf(error), 'bad'))}>
-      {t.resume}
-    </button>
+    <Button does={t.resume} run={() => set(false).catch((error) => toast(saidOf(error), 'bad'))} />
   ) : (
     <Action label={t.pause} title={`${t.pause}: ${name}`} will={t.pauseHint(name)} run={() => set(true)} />
   );

@@ -5,7 +5,7 @@ import { type Session, session } from '../api/session.ts';
 import { texts } from '../texts/texts.ts';
 import { askFirst } from '../unsaved.ts';
 import { TextField } from './field.tsx';
-import { Page, Section } from './page.tsx';
+import { Button, Page, Section } from './page.tsx';
 import './person.css';
 
 const STORED = 'docket.person';
@@ -50,9 +50,7 @@ export function ChoosePerson({ hint }: { hint: string }) {
           value={name}
           set={setName}
         />
-        <button type="submit" class="primary">
-          {t.submit}
-        </button>
+        <Button does={t.submit} look="primary" />
       </form>
     </Section>
   );
@@ -66,11 +64,7 @@ export function PersonShown() {
   return (
     <span class="person">
       <span class="muted">{t.as}</span> <strong>{person}</strong>
-      {!session.value?.subject && (
-        <button type="button" class="quiet" onClick={() => askFirst(() => choosePerson(''))}>
-          {t.change}
-        </button>
-      )}
+      {!session.value?.subject && <Button does={t.change} run={() => askFirst(() => choosePerson(''))} look="quiet" />}
     </span>
   );
 }

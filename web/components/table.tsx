@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Listed } from '../api/resource.ts';
 import { texts } from '../texts/texts.ts';
-import { Empty, Loaded, Section } from './page.tsx';
+import { Button, Empty, Loaded, Section } from './page.tsx';
 import './table.css';
 
 export interface Column<Row> {
@@ -99,9 +99,7 @@ export function More({ more, of }: { more: (() => void) | undefined; of: string 
   if (!more) return null;
   return (
     <div class="bar">
-      <button type="button" onClick={more} aria-label={`${showMore}: ${of}`}>
-        {showMore}
-      </button>
+      <Button does={showMore} about={of} run={more} />
     </div>
   );
 }

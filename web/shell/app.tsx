@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren } from 'preact';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso';
 import { maySee, session } from '../api/session.ts';
-import { ForbiddenPage, NotFound } from '../components/page.tsx';
+import { Button, ForbiddenPage, NotFound } from '../components/page.tsx';
 import { Toasts } from '../components/toasts.tsx';
 import { pages } from '../pages/index.ts';
 import { SignIn } from '../pages/sign-in/sign-in.tsx';
@@ -122,9 +122,7 @@ class Boundary extends Component<Props, { error: Error | null }> {
         <h1 tabIndex={-1}>{t.crashed}</h1>
         <p>{t.crashedHint}</p>
         <pre>{error.message}</pre>
-        <button type="button" onClick={() => location.reload()}>
-          {t.reload}
-        </button>
+        <Button does={t.reload} run={() => location.reload()} />
       </div>
     );
   }

@@ -3,7 +3,7 @@ import { connection } from '../api/connection.ts';
 import { session } from '../api/session.ts';
 import { signOut } from '../api/signing.ts';
 import { Select } from '../components/field.tsx';
-import { saidOf } from '../components/page.tsx';
+import { Button, saidOf } from '../components/page.tsx';
 import { toast } from '../components/toasts.tsx';
 import { LANGUAGES, type Language, language, setLanguage, texts } from '../texts/texts.ts';
 import { askFirst } from '../unsaved.ts';
@@ -106,9 +106,7 @@ function Account() {
       <span class="account-name">
         {who.name} <span class="muted">{who.role}</span>
       </span>
-      <button type="button" class="quiet" onClick={() => askFirst(leave)}>
-        {t.signOut}
-      </button>
+      <Button does={t.signOut} run={() => askFirst(leave)} look="quiet" />
     </span>
   );
 }

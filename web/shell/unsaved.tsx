@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { Dialog } from '../components/dialog.tsx';
+import { Button } from '../components/page.tsx';
 import { texts } from '../texts/texts.ts';
 import { forget, isUnsaved, leaving } from '../unsaved.ts';
 
@@ -50,12 +51,8 @@ export function Unsaved() {
   };
   const actions = (
     <>
-      <button type="button" class="primary" onClick={stay}>
-        {t.stay}
-      </button>
-      <button type="button" class="danger" onClick={leave}>
-        {t.leave}
-      </button>
+      <Button does={t.stay} run={stay} look="primary" />
+      <Button does={t.leave} run={leave} look="danger" />
     </>
   );
   return (

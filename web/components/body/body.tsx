@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { Fold } from '../fold.tsx';
 import { number } from '../format.ts';
+import { Button } from '../page.tsx';
 import './body.css';
 import { learnImageHosts } from './hosts.ts';
 import { Media } from './media.tsx';
@@ -91,6 +92,7 @@ function Entries({ entries, name: of, isList, depth }: EntriesProps) {
   const [shown, setShown] = useState(PAGE);
   if (entries.length === 0) return <span class="muted">{texts.value.body.empty}</span>;
   const parts = entries.slice(0, shown);
+  const left = entries.length - shown;
   return (
     <>
       {isList ? (
@@ -115,11 +117,7 @@ function Entries({ entries, name: of, isList, depth }: EntriesProps) {
           ))}
         </dl>
       )}
-      {entries.length > shown && (
-        <button type="button" onClick={() => setShown(shown + PAGE)}>
-          {texts.value.body.moreEntries(number(entries.length - shown))}
-        </button>
-      )}
+      {left > 0 && <Button does={texts.value.body.moreEntries(number(left))} run={() => setShown(shown + PAGE)} />}
     </>
   );
 }

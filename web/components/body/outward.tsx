@@ -2,6 +2,7 @@ import { useContext } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { Copied } from '../copied.tsx';
 import { Dialog } from '../dialog.tsx';
+import { Button } from '../page.tsx';
 import { Shown } from './shown.ts';
 
 /** An address in a text: a button that shows where it leads. */
@@ -19,9 +20,7 @@ export function OutwardDialog({ url, close }: { url: URL | null; close: () => vo
   const t = texts.value.body;
   const actions = url && (
     <>
-      <button type="button" onClick={close}>
-        {texts.value.common.cancel}
-      </button>
+      <Button does={texts.value.common.cancel} run={close} />
       <a class="button" href={url.href} target="_blank" rel="noopener noreferrer" onClick={close}>
         {t.open}
       </a>

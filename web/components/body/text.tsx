@@ -1,5 +1,6 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
+import { Button } from '../page.tsx';
 import './body.css';
 import { number, percent } from '../format.ts';
 import { InertLink } from './outward.tsx';
@@ -20,9 +21,7 @@ export function SafeText({ text }: { text: string }) {
       {left > 0 && (
         <>
           {' … '}
-          <button type="button" onClick={() => setShown(shown + MORE)}>
-            {t.more(number(left))}
-          </button>
+          <Button does={t.more(number(left))} run={() => setShown(shown + MORE)} />
         </>
       )}
       {text.length > SHOWN && <Position shown={Math.min(1, shown / text.length)} />}

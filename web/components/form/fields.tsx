@@ -1,5 +1,6 @@
 import { texts } from '../../texts/texts.ts';
 import { Select } from '../field.tsx';
+import { Button } from '../page.tsx';
 import {
   builtDraft,
   type Draft,
@@ -117,14 +118,12 @@ function Built({ field, value, onChange, ...rest }: GroupProps<BuiltField>) {
           />
         )}
         <p class="row">
-          <button
-            type="button"
-            class="quiet"
+          <Button
+            does={draft ? t.toJson : t.toInputs}
+            run={() => onChange(draft ? asText() : built)}
+            look="quiet"
             disabled={!draft && !built}
-            onClick={() => onChange(draft ? asText() : built)}
-          >
-            {draft ? t.toJson : t.toInputs}
-          </button>
+          />
           {!draft && !built && <span class="hint">{t.onlyJson}</span>}
         </p>
       </div>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
+import { Button } from '../page.tsx';
 import { type Draft, draftOf, emptyDraft, read } from './draft.ts';
 import { Fields } from './fields.tsx';
 import { choice, type LeafSpec, type Option } from './spec.ts';
@@ -73,7 +74,7 @@ export function Filters({
         </details>
       )}
       <div class="actions">
-        <button type="submit">{texts.value.form.show}</button>
+        <Button does={texts.value.form.show} />
       </div>
     </form>
   );

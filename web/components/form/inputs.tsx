@@ -3,6 +3,7 @@ import { useContext, useId, useState } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { Field, Select } from '../field.tsx';
 import { span } from '../format.ts';
+import { Button } from '../page.tsx';
 import type { Draft, DraftValue, FieldError } from './draft.ts';
 import { ownTimezone } from './moments.ts';
 import type { LeafSpec, Option } from './spec.ts';
@@ -247,9 +248,7 @@ function SecretInput({ shared, onChange }: { shared: Shared; onChange: (value: s
       <button type="button" aria-pressed={seen} onClick={() => setSeen(!seen)}>
         {t.show}
       </button>
-      <button type="button" onClick={draw}>
-        {t.newSecret}
-      </button>
+      <Button does={t.newSecret} run={draw} />
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/client.ts';
 import { type Draft, emptyDraft, type FieldError, read } from '../../components/form/draft.ts';
 import { Fields } from '../../components/form/fields.tsx';
 import { useShortcuts } from '../../components/keys.ts';
-import { Section } from '../../components/page.tsx';
+import { Button, Section } from '../../components/page.tsx';
 import { Verdicts } from '../../components/verdicts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type DecisionForm, formOf, single, type Verdict, verdictOf } from './schema.ts';
@@ -173,7 +173,7 @@ function Free({ isOpen, submit, children }: { isOpen: boolean; submit: () => voi
       <summary>{t.free}</summary>
       <form class="desk-form stack" onSubmit={submitting(submit)}>
         {children}
-        <button type="submit">{t.decide}</button>
+        <Button does={t.decide} />
       </form>
     </details>
   );

@@ -7,6 +7,7 @@ import { type Draft, draftOf, emptyDraft, isDraft, isObject, read } from '../../
 import type { FieldSpec } from '../../components/form/spec.ts';
 import { type SavedAs, savedAs } from '../../components/form/spec.ts';
 import { percent } from '../../components/format.ts';
+import { Button } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Who } from './calls.ts';
 import { type DecisionForm, textOf, wordsOf } from './schema.ts';
@@ -82,9 +83,7 @@ export function Suggested({ suggestion: { model, decision, confidence, reasons }
         {t.says(model, percent(confidence))} <strong>{wordsOf(form, decision)}</strong>{' '}
         {reasons !== null && <bdi class="muted">{inWords(reasons)}</bdi>}
       </span>
-      <button type="button" aria-keyshortcuts="a" onClick={take}>
-        {t.take} <kbd>a</kbd>
-      </button>
+      <Button does={t.take} run={take} shortcut="a" />
     </p>
   );
 }

@@ -3,7 +3,7 @@ import { useAttempt } from '../../api/attempt.ts';
 import type { Schemas } from '../../api/client.ts';
 import { TextField } from '../../components/field.tsx';
 import { number } from '../../components/format.ts';
-import { ProblemNote, Section } from '../../components/page.tsx';
+import { Button, ProblemNote, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { explain, MOST_AHEAD, reasonIn } from '../item/offers.ts';
 import type { Who } from './calls.ts';
@@ -55,9 +55,7 @@ function Explain({ who: { queue, reviewer, skills } }: { who: Who }) {
       <summary>{t.explain}</summary>
       <form class="ask" onSubmit={ask}>
         <TextField label={texts.value.items.kinds.ticket} required value={id} set={setId} />
-        <button type="submit" disabled={busy}>
-          {texts.value.items.explain.ask}
-        </button>
+        <Button does={texts.value.items.explain.ask} disabled={busy} />
       </form>
       <div aria-live="polite">
         {answer.map((line) => (

@@ -9,7 +9,7 @@ import { viewingOf } from '../../components/body/viewing.ts';
 import type { Draft } from '../../components/form/draft.ts';
 import { number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
-import { type Fact, Facts, Loaded, Loading, Page, ProblemNote } from '../../components/page.tsx';
+import { Button, type Fact, Facts, Loaded, Loading, Page, ProblemNote } from '../../components/page.tsx';
 import { ChoosePerson, PersonShown, personAt } from '../../components/person.tsx';
 import { texts } from '../../texts/texts.ts';
 import { askFirst } from '../../unsaved.ts';
@@ -68,9 +68,7 @@ function Place(work: WorkProps) {
       ) : (
         <div class="note warn" role="status">
           <p>{t.second}</p>
-          <button type="button" onClick={takeOver}>
-            {t.takeOver}
-          </button>
+          <Button does={t.takeOver} run={takeOver} />
         </div>
       )}
       {followed && <TicketView key={followed.id} ticket={followed} settings={settings} revealed={false} />}
@@ -108,9 +106,7 @@ function Work({
   const actions = (
     <>
       <PersonShown />
-      <button type="button" title={t.stopHint} onClick={() => askFirst(() => void stop())}>
-        {t.stop}
-      </button>
+      <Button does={t.stop} run={() => askFirst(() => stop())} title={t.stopHint} />
     </>
   );
   const id = current?.ticket.id ?? '';
@@ -237,12 +233,8 @@ function Side({ desk, held, form, macros, who, settings, reveal }: SideProps) {
           </>
         }
       >
-        <button type="button" class="quiet" aria-keyshortcuts="s" onClick={() => setLeaving('skip')}>
-          {t.leave.skip} <kbd>s</kbd>
-        </button>
-        <button type="button" class="quiet" aria-keyshortcuts="t" onClick={() => setLeaving('transfer')}>
-          {transfer} <kbd>t</kbd>
-        </button>
+        <Button does={t.leave.skip} run={() => setLeaving('skip')} look="quiet" shortcut="s" />
+        <Button does={transfer} run={() => setLeaving('transfer')} look="quiet" shortcut="t" />
       </Decision>
       {leaving && <LeaveDialog desk={desk} leaving={leaving} close={() => setLeaving(null)} />}
     </div>

@@ -4,7 +4,7 @@ import { useList } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
 import { TextField } from '../../components/field.tsx';
 import { duration, number } from '../../components/format.ts';
-import { Section } from '../../components/page.tsx';
+import { Button, Section } from '../../components/page.tsx';
 import { PersonPage } from '../../components/person.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
@@ -70,7 +70,7 @@ function Skills() {
           value={typed}
           set={setTyped}
         />
-        <button type="submit">{texts.value.common.save}</button>
+        <Button does={texts.value.common.save} />
       </form>
     </Section>
   );

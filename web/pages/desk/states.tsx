@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api/client.ts';
 import { type Draft, filled } from '../../components/form/draft.ts';
-import { Facts, Section } from '../../components/page.tsx';
+import { Button, Facts, Section } from '../../components/page.tsx';
 import { useNow } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { Desk } from './desk.ts';
@@ -24,12 +24,8 @@ export function PendingNote({ pending, desk, form, settings, isAll }: PendingPro
       <span role="timer" class="muted">
         {t.sending(Math.max(0, Math.ceil(leftMs / 1000)))}
       </span>
-      <button type="button" aria-keyshortcuts="u" onClick={() => desk.undo()}>
-        {t.undo} <kbd>u</kbd>
-      </button>
-      <button type="button" class={isAll ? 'primary' : ''} aria-keyshortcuts="n" onClick={() => desk.sendNow()}>
-        {isAll ? t.next : t.now} <kbd>n</kbd>
-      </button>
+      <Button does={t.undo} run={() => desk.undo()} shortcut="u" />
+      <Button does={isAll ? t.next : t.now} run={() => desk.sendNow()} look={isAll ? 'primary' : ''} shortcut="n" />
     </section>
   );
 }
@@ -70,9 +66,7 @@ export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | und
         ) : (
           <p class="muted">{t.noDraft}</p>
         )}
-        <button type="button" class="primary" aria-keyshortcuts="n" onClick={goOn}>
-          {t.next} <kbd>n</kbd>
-        </button>
+        <Button does={t.next} run={goOn} look="primary" shortcut="n" />
       </div>
     </Section>
   );
@@ -89,9 +83,7 @@ export function LateNotes({ late, form, dismiss }: { late: readonly Lost[]; form
           <strong>{t.late(one.ticket.id)}</strong> {causeInWords(one)} {wordsOf(form, one.decision)}
         </p>
       ))}
-      <button type="button" onClick={dismiss}>
-        {t.dismiss}
-      </button>
+      <Button does={t.dismiss} run={dismiss} />
     </div>
   );
 }

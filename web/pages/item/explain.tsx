@@ -5,7 +5,7 @@ import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { TextField } from '../../components/field.tsx';
 import { number } from '../../components/format.ts';
-import { type Fact, Facts, Loaded, ProblemNote, Section } from '../../components/page.tsx';
+import { Button, type Fact, Facts, Loaded, ProblemNote, Section } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { fewOf } from './case.tsx';
 import { anybodyFor, explain, MOST_AHEAD, type Offer, reasonIn, reasonsNobody } from './offers.ts';
@@ -84,9 +84,7 @@ function ForPerson({ ticket }: { ticket: Ticket }) {
     <form class="ask" onSubmit={ask}>
       <TextField label={t.person} value={person} set={setPerson} />
       <TextField label={t.skills} hint={t.skillsHint} value={skills} set={setSkills} />
-      <button type="submit" disabled={busy}>
-        {t.ask}
-      </button>
+      <Button does={t.ask} disabled={busy} />
       {problem && <ProblemNote problem={problem} />}
       <output aria-live="polite">{answer && <Answer {...answer} />}</output>
     </form>

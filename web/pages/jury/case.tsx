@@ -4,7 +4,7 @@ import { Body } from '../../components/body/body.tsx';
 import { Field } from '../../components/field.tsx';
 import { moment } from '../../components/format.ts';
 import { type Shortcut, useShortcuts } from '../../components/keys.ts';
-import { Section } from '../../components/page.tsx';
+import { Button, Section } from '../../components/page.tsx';
 import { KEYS } from '../../components/tones.ts';
 import { Verdicts } from '../../components/verdicts.tsx';
 import { LeaseTime } from '../../components/when.tsx';
@@ -79,6 +79,9 @@ function Voting({ desk, hold, options, keys }: Props & { keys: Shortcut[] }) {
     ...options.slice(0, KEYS).map((one, n) => ({ key: String(n + 1), does: t.for(one), run: () => choose(one) })),
     ...keys,
   ]);
+  const isBusy = desk.busy.value;
+  const does = option === null ? t.title : t.for(option);
+  const leaves = hold.invited ? texts.value.jury.invitations.decline : t.skip;
   const vote = (event: SubmitEvent) => {
     event.preventDefault();
     void desk.vote();
@@ -107,12 +110,8 @@ function Voting({ desk, hold, options, keys }: Props & { keys: Shortcut[] }) {
             {...{ chosen: option, choose }}
           />
           <div class="actions">
-            <button type="submit" form="desk-form" class="primary" disabled={option === null || desk.busy.value}>
-              {option === null ? t.title : t.for(option)}
-            </button>
-            <button type="button" class="quiet" disabled={desk.busy.value} onClick={() => void desk.leave()}>
-              {hold.invited ? texts.value.jury.invitations.decline : t.skip}
-            </button>
+            <Button does={does} look="primary" disabled={option === null || isBusy} form="desk-form" />
+            <Button does={leaves} run={() => desk.leave()} look="quiet" disabled={isBusy} />
           </div>
           <p class="hint">{t.hint}</p>
         </div>

@@ -4,7 +4,7 @@ import { type Resource, useList, useResource } from '../../api/resource.ts';
 import { useStream } from '../../api/stream.ts';
 import { Action } from '../../components/action.tsx';
 import { number, span } from '../../components/format.ts';
-import { Empty, Loaded, Section } from '../../components/page.tsx';
+import { Button, Empty, Loaded, Section } from '../../components/page.tsx';
 import { PersonPage } from '../../components/person.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -62,9 +62,7 @@ function Invited({ invitation, changed }: { invitation: Invitation; changed: () 
         <LeaseTime expiresMs={Date.parse(invitation.expiresAt)} />
       </span>
       <span class="actions">
-        <button type="button" class="primary" onClick={() => route(`/jury/${encodeURIComponent(court)}`)}>
-          {t.accept}
-        </button>
+        <Button does={t.accept} run={() => route(`/jury/${encodeURIComponent(court)}`)} look="primary" />
         <Action
           label={t.decline}
           title={t.declineTitle}

@@ -6,7 +6,7 @@ import { session } from '../../api/session.ts';
 import { useStream } from '../../api/stream.ts';
 import { moment, number } from '../../components/format.ts';
 import { useShortcuts } from '../../components/keys.ts';
-import { Empty, Loaded, Loading, Page, ProblemNote, Section } from '../../components/page.tsx';
+import { Button, Empty, Loaded, Loading, Page, ProblemNote, Section } from '../../components/page.tsx';
 import { ChoosePerson, PersonShown, personAt } from '../../components/person.tsx';
 import { texts } from '../../texts/texts.ts';
 import { callsOf } from './calls.ts';
@@ -127,9 +127,7 @@ function EndedNote({ desk }: { desk: JuryDesk }) {
             <p class="jury-draft">{comment}</p>
           </>
         )}
-        <button type="button" class="primary" aria-keyshortcuts="n" onClick={() => desk.goOn()}>
-          {t.next} <kbd>n</kbd>
-        </button>
+        <Button does={t.next} run={() => desk.goOn()} look="primary" shortcut="n" />
       </div>
     </Section>
   );

@@ -7,7 +7,7 @@ import { among } from '../../components/form/filters.tsx';
 import { useForm } from '../../components/form/form.tsx';
 import { count, type FieldSpec, picked } from '../../components/form/spec.ts';
 import { number } from '../../components/format.ts';
-import { Loading, ProblemNote } from '../../components/page.tsx';
+import { Button, Loading, ProblemNote } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { itemPath, type ListKind } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -46,16 +46,19 @@ export function Bulk(props: Props) {
   const { lists, items } = texts.value;
   const [open, setOpen] = useState(false);
   const { act, ids } = props;
+  const { label } = items.actions[act.name];
   // it would hit more than the list shows
   const left = ids.length > 0 ? [] : notPassedOn(props.filter);
   if (ids.length === 0 && act.kind === 'job') return null;
   return (
     <>
-      <button type="button" class={LOOKS[act.name]} onClick={() => setOpen(true)}>
-        {ids.length > 0 ? lists.bulk.selected(items.actions[act.name].label, number(ids.length)) : lists.bulk.label}
-      </button>
+      <Button
+        does={ids.length > 0 ? lists.bulk.selected(label, number(ids.length)) : lists.bulk.label}
+        run={() => setOpen(true)}
+        look={LOOKS[act.name]}
+      />
       {open && left.length > 0 && (
-        <Dialog title={items.actions[act.name].label} open onClose={() => setOpen(false)}>
+        <Dialog title={label} open onClose={() => setOpen(false)}>
           <p>{lists.bulk.notBy(left.join(', '))}</p>
         </Dialog>
       )}
@@ -74,7 +77,7 @@ function notPassedOn({ state = '', ...filter }: Filter): string[] {
   return [...(state && !isOpen(state) ? [items.fields.state] : []), ...names.map((name) => lists[name as 'verdict'])];
 }
 
-const LOOKS: Partial<Record<Act['name'], string>> = { invalidate: 'danger', delete: 'danger' };
+const LOOKS: Partial<Record<Act['name'], 'danger'>> = { invalidate: 'danger', delete: 'danger' };
 
 function filterFields(): FieldSpec[] {
   const { lists, items } = texts.value;
@@ -116,16 +119,15 @@ function BulkDialog({
     });
   const actions = (
     <>
-      <button type="button" onClick={props.close}>
-        {texts.value.common.cancel}
-      </button>
-      <button type="button" class={hits ? '' : 'primary'} disabled={busy} onClick={() => void look()}>
-        {texts.value.queueSettings.preview}
-      </button>
+      <Button does={texts.value.common.cancel} run={props.close} />
+      <Button does={texts.value.queueSettings.preview} run={look} look={hits ? '' : 'primary'} disabled={busy} />
       {hits && hits.total > 0 && (
-        <button type="button" class={LOOKS[name] ?? 'primary'} disabled={busy} onClick={() => void run(hits)}>
-          {t.go(label, number(hits.total))}
-        </button>
+        <Button
+          does={t.go(label, number(hits.total))}
+          run={() => run(hits)}
+          look={LOOKS[name] ?? 'primary'}
+          disabled={busy}
+        />
       )}
     </>
   );

@@ -8,7 +8,7 @@ import { mayAct } from '../../api/session.ts';
 import { State } from '../../components/badge.tsx';
 import { Field } from '../../components/field.tsx';
 import { useShortcuts } from '../../components/keys.ts';
-import { Page, ProblemNote, Section } from '../../components/page.tsx';
+import { Button, Page, ProblemNote, Section } from '../../components/page.tsx';
 import { pathOf, READERS } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Chips, FilterForm } from './filter-form.tsx';
@@ -74,9 +74,7 @@ function Jump({ input }: { input: RefObject<HTMLInputElement | null> }) {
       <Field label={t.lists.id} hint={t.lists.idHint}>
         {(field) => <input {...field} ref={input} name="id" type="text" autocomplete="off" spellcheck={false} />}
       </Field>
-      <button type="submit" disabled={busy}>
-        {t.lists.open}
-      </button>
+      <Button does={t.lists.open} disabled={busy} />
       <output aria-live="polite">{answer && <Answered answer={answer} />}</output>
       {problem && <ProblemNote problem={problem} />}
     </form>

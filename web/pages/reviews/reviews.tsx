@@ -3,7 +3,7 @@ import type { Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/resource.ts';
 import { Field } from '../../components/field.tsx';
 import { moment, number } from '../../components/format.ts';
-import { Facts, Page, Section } from '../../components/page.tsx';
+import { Button, Facts, Page, Section } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { reviewPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -28,7 +28,7 @@ export function Reviews() {
       <Listing title={t.all} list={list} columns={columns()} empty={t.none}>
         <form class="ask panel-body" onSubmit={jump}>
           <Field label={t.id}>{(field) => <input {...field} name="id" type="text" />}</Field>
-          <button type="submit">{texts.value.lists.open}</button>
+          <Button does={texts.value.lists.open} />
         </form>
       </Listing>
     </Page>

@@ -4,7 +4,7 @@ import { emptyDraft, read } from '../../components/form/draft.ts';
 import { Form, Parts, refusal, useForm } from '../../components/form/form.tsx';
 import type { Part } from '../../components/form/spec.ts';
 import { number } from '../../components/format.ts';
-import { type Fact, Facts, Loaded, Section } from '../../components/page.tsx';
+import { Button, type Fact, Facts, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -83,19 +83,9 @@ function Editor(props: EditorProps) {
   const { draft, setDraft, problem, busy } = form;
   const actions = (
     <>
-      <button type="submit" class="primary" disabled={busy || !isChanged}>
-        {t.save}
-      </button>
-      {tryOut && (
-        <button type="button" disabled={busy} title={t.dryRunHint} onClick={() => void tryOut()}>
-          {t.dryRun}
-        </button>
-      )}
-      {!isNew && isChanged && (
-        <button type="button" class="quiet" disabled={busy} onClick={() => void discard()}>
-          {t.discard}
-        </button>
-      )}
+      <Button does={t.save} look="primary" disabled={busy || !isChanged} />
+      {tryOut && <Button does={t.dryRun} run={tryOut} disabled={busy} title={t.dryRunHint} />}
+      {!isNew && isChanged && <Button does={t.discard} run={discard} look="quiet" disabled={busy} />}
       <output class="muted">{isChanged ? t.unsaved : t.nothingToSave}</output>
     </>
   );

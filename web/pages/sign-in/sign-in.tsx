@@ -3,7 +3,7 @@ import { useAttempt } from '../../api/attempt.ts';
 import { get } from '../../api/client.ts';
 import { signIn } from '../../api/signing.ts';
 import { Field } from '../../components/field.tsx';
-import { Page, ProblemNote } from '../../components/page.tsx';
+import { Button, Page, ProblemNote } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import './sign-in.css';
 
@@ -38,9 +38,7 @@ export function SignIn() {
             )}
           </Field>
           {problem && !isWrong && <ProblemNote problem={problem} />}
-          <button type="submit" class="primary" disabled={busy}>
-            {t.title}
-          </button>
+          <Button does={t.title} look="primary" disabled={busy} />
         </form>
         <p class="hint">
           {t.getOne} <code>npx docket key create --role reviewer --subject anna</code>
@@ -65,13 +63,11 @@ function Provider() {
   const to = location.pathname + location.search + location.hash;
   return (
     <p class="sign-in-provider">
-      <button
-        type="button"
-        class="primary"
-        onClick={() => location.assign(`/sign-in/openid?to=${encodeURIComponent(to)}`)}
-      >
-        {t.provider(new URL(issuer).host)}
-      </button>
+      <Button
+        does={t.provider(new URL(issuer).host)}
+        run={() => location.assign(`/sign-in/openid?to=${encodeURIComponent(to)}`)}
+        look="primary"
+      />
     </p>
   );
 }

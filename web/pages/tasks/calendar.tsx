@@ -7,7 +7,7 @@ import { Fold } from '../../components/fold.tsx';
 import { Filters } from '../../components/form/filters.tsx';
 import type { LeafSpec } from '../../components/form/spec.ts';
 import { dateLong, monthName, number, timeOfDay } from '../../components/format.ts';
-import { Empty, Loaded, Page, Section } from '../../components/page.tsx';
+import { Button, Empty, Loaded, Page, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { taskPath, withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -79,15 +79,9 @@ function Moves({ shown }: { shown: Shown }) {
   const views = [['month', t.month] as const, ['week', t.week] as const];
   return (
     <>
-      <button type="button" onClick={() => go({ day: shifted(view, day, -1) })}>
-        {t.previous}
-      </button>
-      <button type="button" onClick={() => go({ day: dayOf(undefined) })}>
-        {t.today}
-      </button>
-      <button type="button" onClick={() => go({ day: shifted(view, day, 1) })}>
-        {t.next}
-      </button>
+      <Button does={t.previous} run={() => go({ day: shifted(view, day, -1) })} />
+      <Button does={t.today} run={() => go({ day: dayOf(undefined) })} />
+      <Button does={t.next} run={() => go({ day: shifted(view, day, 1) })} />
       <Select aria-label={t.view} options={views} value={view} set={(chosen) => go({ view: chosen as View })} />
     </>
   );

@@ -8,7 +8,7 @@ import { DeleteButton } from '../../components/action.tsx';
 import { type Draft, isDraft } from '../../components/form/draft.ts';
 import { Form, type FormState, Parts, useForm } from '../../components/form/form.tsx';
 import type { Part } from '../../components/form/spec.ts';
-import { Loaded, Page } from '../../components/page.tsx';
+import { Button, Loaded, Page } from '../../components/page.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { taskPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -197,9 +197,7 @@ interface TaskFormProps {
 function TaskForm({ form, parts, onChange, onSubmit, disabled = false, state, children }: TaskFormProps) {
   const actions = (
     <>
-      <button type="submit" class="primary" disabled={form.busy || disabled}>
-        {texts.value.common.save}
-      </button>
+      <Button does={texts.value.common.save} look="primary" disabled={form.busy || disabled} />
       {state && <output class="muted">{state}</output>}
     </>
   );

@@ -5,7 +5,7 @@ import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { number } from '../../components/format.ts';
-import { Empty, Loaded, Page, Section, saidOf } from '../../components/page.tsx';
+import { Button, Empty, Loaded, Page, Section, saidOf } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -51,13 +51,11 @@ function Members({ gid, members, refresh }: { gid: string; members: string[]; re
       numeric: true,
       cell: (uid) =>
         mayAct('producer') && (
-          <button
-            type="button"
-            aria-label={`${texts.value.form.remove}: ${uid}`}
-            onClick={() => void remove(uid).catch((error) => toast(saidOf(error), 'bad'))}
-          >
-            {texts.value.form.remove}
-          </button>
+          <Button
+            does={texts.value.form.remove}
+            about={uid}
+            run={() => remove(uid).catch((error) => toast(saidOf(error), 'bad'))}
+          />
         ),
     },
   ];
