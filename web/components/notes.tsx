@@ -3,11 +3,10 @@ import { api, data } from '../api/client.ts';
 import type { LiveEvent } from '../api/live.ts';
 import { useList } from '../api/resource.ts';
 import { texts } from '../texts/texts.ts';
+import { useUnsaved } from '../unsaved.ts';
 import { Field } from './field.tsx';
 import { Button, Loaded, ProblemNote, Section } from './page.tsx';
 import { More } from './table.tsx';
-import './notes.css';
-import { useUnsaved } from '../unsaved.ts';
 import { When } from './when.tsx';
 
 const MOST_CHARACTERS = 2_000;
@@ -54,7 +53,7 @@ export function Notes({ id, reviewer, on, draft }: Props) {
                     <p class="muted">
                       <bdi>{by}</bdi> · <When at={at} />
                     </p>
-                    <p class="notes-text" dir="auto">
+                    <p class="verbatim" dir="auto">
                       {text}
                     </p>
                   </li>

@@ -60,7 +60,10 @@ export function LostNote({ lost, draft, goOn }: { lost: Lost; draft: Draft | und
         {lines.length > 0 ? (
           <>
             <h3>{t.draft}</h3>
-            <Facts look="desk-facts row" facts={lines.map(([path, value]) => [path || items.decision, value])} />
+            <Facts
+              look="desk-facts row verbatim"
+              facts={lines.map(([path, value]) => [path || items.decision, value])}
+            />
             <p class="hint">{t.draftHint}</p>
           </>
         ) : (

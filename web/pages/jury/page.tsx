@@ -124,7 +124,7 @@ function EndedNote({ desk }: { desk: JuryDesk }) {
         {comment !== '' && (
           <>
             <h3>{t.comment}</h3>
-            <p class="jury-draft">{comment}</p>
+            <p class="verbatim">{comment}</p>
           </>
         )}
         <Button does={t.next} run={() => desk.goOn()} look="primary" shortcut="n" />
