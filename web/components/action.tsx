@@ -5,11 +5,9 @@ import { leaving } from '../unsaved.ts';
 import { Dialog } from './dialog.tsx';
 import { Fields } from './form/fields.tsx';
 import { Form, useForm } from './form/form.tsx';
-import type { FieldSpec } from './form/spec.ts';
+import type { FieldSpec, Given } from './form/spec.ts';
 import { Button } from './page.tsx';
 import { toast } from './toasts.tsx';
-
-type Given = Readonly<Record<string, unknown>>;
 
 interface DialogProps {
   title: string;

@@ -1,10 +1,10 @@
 import { localText, momentOf } from './moments.ts';
-import type { BuiltField, FieldSpec, LeafSpec } from './spec.ts';
+import type { BuiltField, FieldSpec, Given, LeafSpec } from './spec.ts';
 
 /** What stands in the inputs of an object: texts as they were typed, so that nothing half-written is lost. */
 export interface Draft {
   /** The object as it was given; what no field is about goes back as it came. */
-  base: Readonly<Record<string, unknown>>;
+  base: Given;
   values: Readonly<Record<string, DraftValue>>;
 }
 export type DraftValue = string | boolean | null | Draft | readonly Draft[];
@@ -16,8 +16,6 @@ export interface FieldError {
 
 /** Faults that the console finds before it calls the API. */
 type Fault = 'required' | 'twice' | 'number' | 'integer' | 'range' | 'length' | 'pattern' | 'json' | 'moment';
-
-type Given = Readonly<Record<string, unknown>>;
 
 export const isDraft = (value: DraftValue | undefined): value is Draft =>
   typeof value === 'object' && value !== null && 'values' in value;

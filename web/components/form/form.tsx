@@ -7,9 +7,7 @@ import { useUnsaved } from '../../unsaved.ts';
 import { ProblemNote, Section } from '../page.tsx';
 import { type Draft, draftOf, emptyDraft, type FieldError, read } from './draft.ts';
 import { Fields } from './fields.tsx';
-import type { FieldSpec, Part } from './spec.ts';
-
-type Given = Readonly<Record<string, unknown>>;
+import type { FieldSpec, Given, Part } from './spec.ts';
 
 /** The errors of its problem are shown at the fields. */
 export interface FormState extends Attempt {

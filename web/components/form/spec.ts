@@ -13,7 +13,8 @@ interface Named {
   onlyIf?: (values: Record<string, unknown>) => boolean;
 }
 
-type Given = Readonly<Record<string, unknown>>;
+/** An object as it comes or goes. */
+export type Given = Readonly<Record<string, unknown>>;
 
 /** What an empty input means: the field is null, is left out, or has to be given. */
 type Emptiness = 'null' | 'omit' | 'required';

@@ -4,7 +4,7 @@ import { useGet } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { type Draft, draftOf, emptyDraft, isDraft, isObject, read } from '../../components/form/draft.ts';
-import type { FieldSpec } from '../../components/form/spec.ts';
+import type { FieldSpec, Given } from '../../components/form/spec.ts';
 import { type SavedAs, savedAs } from '../../components/form/spec.ts';
 import { percent } from '../../components/format.ts';
 import { Button } from '../../components/page.tsx';
@@ -91,18 +91,14 @@ export function Suggested({ suggestion: { model, decision, confidence, reasons }
 /** The inputs, filled in with what a decision says; what is none of the verdicts of a queue without a form stands as JSON. */
 export function draftFrom({ fields, isOne }: DecisionForm, decision: unknown, isFree: boolean, draft?: Draft): Draft {
   const [whole] = fields;
-  const given = isOne && whole ? { [whole.name]: decision } : (decision as Readonly<Record<string, unknown>>);
+  const given = isOne && whole ? { [whole.name]: decision } : (decision as Given);
   const verdicts = whole && 'options' in whole ? whole.options.map(([value]) => value) : [];
   const isOther = isFree && !verdicts.includes(JSON.stringify(decision));
   return isOther ? { base: {}, values: { json: JSON.stringify(decision, null, 2) } } : filledIn(fields, given, draft);
 }
 
 /** Of what it does not say, such as a reviewer's own words, the inputs stay as they are. */
-function filledIn(
-  fields: readonly FieldSpec[],
-  given: Readonly<Record<string, unknown>>,
-  draft = emptyDraft(fields),
-): Draft {
+function filledIn(fields: readonly FieldSpec[], given: Given, draft = emptyDraft(fields)): Draft {
   const said = fields.filter(({ name }) => given[name] !== undefined);
   const inner = said.map((field): [string, Draft['values'][string]] => {
     const [value, now] = [given[field.name], draft.values[field.name]];

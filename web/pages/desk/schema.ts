@@ -1,12 +1,12 @@
 import { isObject } from '../../components/form/draft.ts';
-import type { FieldSpec, Option } from '../../components/form/spec.ts';
+import type { FieldSpec, Given, Option } from '../../components/form/spec.ts';
 import { KEYS } from '../../components/tones.ts';
 import type { Texts } from '../../texts/en.ts';
 
 /** The fields of a decision, and the decision that their values make. */
 export interface DecisionForm {
   fields: readonly FieldSpec[];
-  decisionIn: (values: Readonly<Record<string, unknown>>) => unknown;
+  decisionIn: (values: Given) => unknown;
   /** The decision is what its only field says. */
   isOne: boolean;
 }

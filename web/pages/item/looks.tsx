@@ -5,7 +5,7 @@ import { mayAct } from '../../api/session.ts';
 import { Action } from '../../components/action.tsx';
 import { State } from '../../components/badge.tsx';
 import { among } from '../../components/form/filters.tsx';
-import { type FieldSpec, picked } from '../../components/form/spec.ts';
+import { type FieldSpec, type Given, picked } from '../../components/form/spec.ts';
 import { Empty, Section } from '../../components/page.tsx';
 import { When } from '../../components/when.tsx';
 import { itemPath } from '../../links.ts';
@@ -88,7 +88,7 @@ function Ask({ ticket: { id }, refresh, form: schema }: Props & { form: Schemas[
   const { field: verdict, decisionIn } = decisionField(schema);
   const reason: FieldSpec = { kind: 'text', name: 'reason', said: [fields.reason, t.reasonHint], empty: 'omit' };
   const causes = among('cause', t.cause, picked(['check', 'appeal'], t.causes));
-  const send = ({ cause = 'overturn', decision: filled, ...rest }: Readonly<Record<string, unknown>>) => {
+  const send = ({ cause = 'overturn', decision: filled, ...rest }: Given) => {
     const decided = filled ? { decision: decisionIn(filled) } : {};
     const body = { ...rest, cause, ...decided } as Schemas['AskForLook'];
     return data(api.POST('/v1/tickets/{id}/looks', { params: { path: { id } }, body }));

@@ -3,7 +3,7 @@ import { useList } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { Action, DeleteButton } from '../../components/action.tsx';
 import { refusal } from '../../components/form/form.tsx';
-import { count, type FieldSpec, proposed, zone } from '../../components/form/spec.ts';
+import { count, type FieldSpec, type Given, proposed, zone } from '../../components/form/spec.ts';
 import { moment, number } from '../../components/format.ts';
 import { Page } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
@@ -77,7 +77,7 @@ function fields(isNew: boolean): FieldSpec[] {
 function Edit({ of, refresh }: { of?: Reviewer; refresh: () => void }) {
   const { reviewers: t, schedules, settings, common } = texts.value;
   const { name: given, createdAt: _made, updatedAt: _changed, ...rest } = of ?? {};
-  const save = async ({ name = given, exposure, ...more }: Readonly<Record<string, unknown>>) => {
+  const save = async ({ name = given, exposure, ...more }: Given) => {
     if (!of && (await orNull(get('/v1/reviewers/{name}', { path: { name: String(name) } }))))
       throw refusal('invalid_request', [{ path: 'name', message: t.registered }]);
     const limits = (exposure as [string, number][]).map(({ 0: category, 1: perDay }) => [category, perDay]);

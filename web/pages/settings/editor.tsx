@@ -2,13 +2,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { useResource } from '../../api/resource.ts';
 import { emptyDraft, read } from '../../components/form/draft.ts';
 import { Form, Parts, refusal, useForm } from '../../components/form/form.tsx';
-import type { Part } from '../../components/form/spec.ts';
+import type { Given, Part } from '../../components/form/spec.ts';
 import { number } from '../../components/format.ts';
 import { Button, type Fact, Facts, Loaded, Section } from '../../components/page.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
-import type { Foreseen, Given, SettingsOf } from './settings-of.ts';
+import type { Foreseen, SettingsOf } from './settings-of.ts';
 import { changedIn, mergeChanges } from './settings-of.ts';
 
 interface Props {

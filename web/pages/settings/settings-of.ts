@@ -1,7 +1,6 @@
 import { api, data, get, orNull, type Schemas } from '../../api/client.ts';
 import { isSame } from '../../components/form/draft.ts';
-
-export type Given = Readonly<Record<string, unknown>>;
+import type { Given } from '../../components/form/spec.ts';
 
 /** Where the settings of one kind are read and written. */
 export interface SettingsOf {
