@@ -4,7 +4,7 @@ import net, { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, test, vi } from 'vitest';
 import { settingsFor, startChild } from '../support/child.ts';
-import { docket, expectFailure, folder, ROOT, run } from '../support/cli.ts';
+import { docket, docketHere, type Ended, expectFailure, folder, ROOT, run } from '../support/cli.ts';
 import { eventually } from '../support/client.ts';
 import { emptyDatabase, rowsOf } from '../support/database.ts';
 import { createKey } from '../support/keys.ts';
@@ -47,6 +47,10 @@ function database(change: Partial<Pick<URL, 'username' | 'password' | 'host' | '
   return url.href;
 }
 
+/** Runs a command to its end: servers in a process of their own, because they change what signals do, all others in this one. */
+const runs = (line: string, env: Record<string, string>): Promise<Ended> =>
+  (/^(start|api|worker)$/.test(line) ? docket : docketHere)(line.split(' '), env);
+
 describe('PostgreSQL', () => {
   const REFUSED =
     /DATABASE_URL: cannot reach PostgreSQL at 127\.0\.0\.1:1 \(connection refused\); start it, or correct DATABASE_URL/;
@@ -58,7 +62,7 @@ describe('PostgreSQL', () => {
         ...{ DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/docket', TEMPORAL_ADDRESS: inject('temporal') },
         ...{ PORT: '0', DOCKET_DATA: mkdtempSync(join(folder, 'data-')) },
       };
-      const ended = await docket(line.split(' '), env);
+      const ended = await runs(line, env);
       expectFailure(ended, REFUSED);
       expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1);
     },
@@ -66,11 +70,9 @@ describe('PostgreSQL', () => {
 
   test('a host that there is not, and one that is no PostgreSQL', async () => {
     const silent = new URL(await listening(createServer())).host;
-    const [none, http, localhost] = await Promise.all([
-      docket(['key', 'list'], { DATABASE_URL: 'postgres://me:hunter2@no.such.host.invalid/docket' }),
-      docket(['migrate'], { DATABASE_URL: `postgres://me:hunter2@${silent}/docket` }),
-      docket(['migrate'], { DATABASE_URL: 'postgres://me:hunter2@localhost:1/docket' }),
-    ]);
+    const none = await runs('key list', { DATABASE_URL: 'postgres://me:hunter2@no.such.host.invalid/docket' });
+    const http = await runs('migrate', { DATABASE_URL: `postgres://me:hunter2@${silent}/docket` });
+    const localhost = await runs('migrate', { DATABASE_URL: 'postgres://me:hunter2@localhost:1/docket' });
     expectFailure(none, /DATABASE_URL: cannot reach PostgreSQL at no\.such\.host\.invalid:5432 \(.*\); start it, or/);
     expectFailure(http, `DATABASE_URL: cannot reach PostgreSQL at ${silent} (no answer from PostgreSQL)`);
     // both of its addresses are tried, whose error has no message
@@ -78,12 +80,10 @@ describe('PostgreSQL', () => {
   });
 
   test('a wrong password, a wrong user and a database that there is not', async () => {
-    const [password, none, user, missing] = await Promise.all([
-      docket(['migrate'], { DATABASE_URL: database({ password: 'hunter2' }) }),
-      docket(['migrate'], { DATABASE_URL: database({ password: '' }) }),
-      docket(['key', 'list'], { DATABASE_URL: database({ username: 'nobody' }) }),
-      docket(['api'], { DATABASE_URL: database({ pathname: '/missing' }), PORT: '0' }),
-    ]);
+    const password = await runs('migrate', { DATABASE_URL: database({ password: 'hunter2' }) });
+    const none = await runs('migrate', { DATABASE_URL: database({ password: '' }) });
+    const user = await runs('key list', { DATABASE_URL: database({ username: 'nobody' }) });
+    const missing = await runs('api', { DATABASE_URL: database({ pathname: '/missing' }), PORT: '0' });
     const rejected = (name: string) =>
       `DATABASE_URL: PostgreSQL at ${host} answers "password authentication failed for user "${name}""; correct the user`;
     expectFailure(password, rejected('docket'));
@@ -99,13 +99,10 @@ describe('PostgreSQL', () => {
       await rowsOf(database({ pathname: '/postgres' }), text);
     const empty = { DATABASE_URL: database({ pathname: '/cli_empty' }) };
     const guest = { DATABASE_URL: database({ pathname: '/cli_empty', username: 'cli_guest', password: 'hunter2' }) };
-    expectFailure(await docket(['key', 'list'], empty), /"relation .* does not exist"; run docket migrate first/);
-    expectFailure(
-      await docket(['migrate'], guest),
-      /"permission denied for .*"; make its user the owner of the database/,
-    );
-    expect(await docket(['migrate'], empty)).toMatchObject({ code: 0, stderr: '' });
-    expect(await docket(['key', 'list'], empty)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expectFailure(await runs('key list', empty), /"relation .* does not exist"; run docket migrate first/);
+    expectFailure(await runs('migrate', guest), /"permission denied for .*"; make its user the owner of the database/);
+    expect(await runs('migrate', empty)).toMatchObject({ code: 0, stderr: '' });
+    expect(await runs('key list', empty)).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   test('a server that is too old: nothing is changed', async () => {
@@ -121,7 +118,7 @@ describe('PostgreSQL', () => {
     const old = await emptyDatabase(stores.databaseUrl);
     const env = { DATABASE_URL: database({ host: proxy, pathname: new URL(old).pathname }) };
     expectFailure(
-      await docket(['migrate'], env),
+      await runs('migrate', env),
       /DATABASE_URL: PostgreSQL 14\.\d+ is too old, Docket needs 15 or newer; name a newer server in DATABASE_URL/,
     );
     expect(await rowsOf(old, `select from pg_tables where schemaname = 'public'`)).toEqual([]);
@@ -131,7 +128,7 @@ describe('PostgreSQL', () => {
     const data = mkdtempSync(join(folder, 'stopped-'));
     writeFileSync(join(data, 'database.url'), 'postgres://docket:hunter2@127.0.0.1:1/docket\n');
     expectFailure(
-      await docket(['key', 'list'], { DOCKET_DATA: data }),
+      await runs('key list', { DOCKET_DATA: data }),
       `DOCKET_DATA: cannot reach PostgreSQL at 127.0.0.1:1 (connection refused); start Docket on ${data}, or set DATABASE_URL`,
     );
   });
@@ -144,7 +141,7 @@ describe('Temporal', () => {
       ...{ PORT: '0', DOCKET_DATA: mkdtempSync(join(folder, 'data-')) },
     };
     expectFailure(
-      await docket([name], env),
+      await runs(name, env),
       /TEMPORAL_ADDRESS: cannot reach Temporal at 127\.0\.0\.1:1 \(.*\); start it, or correct TEMPORAL_ADDRESS/,
     );
   });
@@ -152,17 +149,14 @@ describe('Temporal', () => {
   test.each(['worker', 'migrate'])('docket %s names a namespace that Temporal does not have', async (name) => {
     const env = settingsFor(stores, { TEMPORAL_NAMESPACE: 'nowhere' });
     expectFailure(
-      await docket([name], env),
+      await runs(name, env),
       /TEMPORAL_NAMESPACE: Temporal at 127\.0\.0\.1:\d+ has no namespace nowhere; create it \(temporal operator namespace/,
     );
   });
 
   test("Temporal's own settings that cannot be read", async () => {
     const env = { DATABASE_URL: stores.databaseUrl, TEMPORAL_TLS_CLIENT_CERT_PATH: join(folder, 'no.pem') };
-    expectFailure(
-      await docket(['worker'], env),
-      /TEMPORAL_\*: these settings cannot be read: .*no\.pem.*; correct them/,
-    );
+    expectFailure(await runs('worker', env), /TEMPORAL_\*: these settings cannot be read: .*no\.pem.*; correct them/);
   });
 });
 
@@ -212,7 +206,7 @@ describe('a server that asks for keys', async () => {
     expect(child.output()).toContain(`Create one: DOCKET_DATA=${DOCKET_DATA} npx docket key create --role admin\n`);
     expect(child.output()).toContain(`Try: DOCKET_URL=${url} DOCKET_KEY=<that key> npm run demo\n`);
     // as it says
-    const made = await docket(['key', 'create', '--role', 'admin'], { DOCKET_DATA });
+    const made = await runs('key create --role admin', { DOCKET_DATA });
     const key = made.stdout.split('\n')[0] ?? '';
     expect((await child.api.get('/v1/keys')).status).toBe(401);
     expect((await child.api.as(key).get('/v1/keys')).status).toBe(200);
