@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { serve } from '@hono/node-server';
 import { hostAndPort, type ListenAddress, listenFailure } from '../runtime/failures.ts';
 import type { ApiBindings } from './endpoint.ts';
@@ -41,12 +42,19 @@ export function listenHttp(where: ListenAddress): Promise<Listening> {
       resolve({ port, address: hostAndPort(where.host, port), open, close });
     });
     server.on('error', (error) => reject(listenFailure(error, where)));
+    // as browsers open them in advance: Node.js does not count them as idle
+    const sockets = new Set<Socket>();
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
     const close = () =>
       new Promise<void>((closed) => {
         server.close(() => closed());
         const drop = () => 'closeAllConnections' in server && server.closeAllConnections();
         setTimeout(drop, DRAIN_MS).unref();
         if ('closeIdleConnections' in server) server.closeIdleConnections();
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       });
   });
 }

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
@@ -34,6 +36,16 @@ describe('health', () => {
       }).on('error', reject);
     });
     expect(Number(/timeout=(\d+)/.exec(kept)?.[1])).toBeGreaterThan(60);
+  });
+
+  test('S0.9 a connection on which nothing was sent holds up no stop', async () => {
+    const { api, stop } = await startTestSystem({}, { role: 'api' });
+    const { hostname, port } = new URL(api.url);
+    const unused = connect(Number(port), hostname);
+    expect((await api.get('/livez')).status).toBe(200);
+    // what is still open is dropped after eight seconds
+    expect(await Promise.race([stop().then(() => 'stopped'), sleep(7_500, 'late')])).toBe('stopped');
+    unused.destroy();
   });
 
   test('metrics, by route and not by id', async () => {

@@ -42,7 +42,7 @@ test.each(systems)('S2.7 %s: the deadline ends the case under its holders, once'
   ]);
 });
 
-test.each(systems)(
+test.concurrent.each(systems)(
   'S2.1 %s: an invitation not answered goes to another juror, until nobody is left',
   async (_, { cases: on }) => {
     const all = numbered(3, 'mute-');
@@ -57,12 +57,15 @@ test.each(systems)(
   },
 );
 
-test.each(systems)('S2.7 %s: a deadline that is brought forward ends the case under its holders', async (_, api) => {
-  const { cases: on } = api;
-  await on.openCourt('sooner', { deadlineSeconds: 3600 }, ['ann']);
-  const { token } = await on.claimed('sooner', 'ann');
-  const deadlineAt = new Date(Date.now() + 3_000).toISOString();
-  expect((await api.patch('/v1/cases/sooner', { deadlineAt })).body).toMatchObject({ state: 'open', deadlineAt });
-  await eventually(async () => (await on.oneCase('sooner')).state === 'hung', SOON);
-  expect((await on.vote('sooner', token, 'buyer')).body).toMatchObject({ code: 'not_open', state: 'hung' });
-});
+test.concurrent.each(systems)(
+  'S2.7 %s: a deadline that is brought forward ends the case under its holders',
+  async (_, api) => {
+    const { cases: on } = api;
+    await on.openCourt('sooner', { deadlineSeconds: 3600 }, ['ann']);
+    const { token } = await on.claimed('sooner', 'ann');
+    const deadlineAt = new Date(Date.now() + 3_000).toISOString();
+    expect((await api.patch('/v1/cases/sooner', { deadlineAt })).body).toMatchObject({ state: 'open', deadlineAt });
+    await eventually(async () => (await on.oneCase('sooner')).state === 'hung', SOON);
+    expect((await on.vote('sooner', token, 'buyer')).body).toMatchObject({ code: 'not_open', state: 'hung' });
+  },
+);

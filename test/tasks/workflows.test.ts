@@ -104,7 +104,7 @@ const systems = [
 ] as const;
 const SOON = 40_000;
 
-test.each(systems)('S4.2 %s: a task is not there before its start, and then it is', async (_, { on }) => {
+test.concurrent.each(systems)('S4.2 %s: a task is not there before its start, and then it is', async (_, { on }) => {
   const startTime = inMs(4_000);
   await on.addTask({ id: 'start', executor: 'uid_ann', startTime });
   expect(await on.next('ann')).toMatchObject({ task: null, nextAt: startTime, reasons: { notYet: 1 } });
@@ -115,7 +115,7 @@ test.each(systems)('S4.2 %s: a task is not there before its start, and then it i
   await on.completed('ann', logId);
 });
 
-test.each(systems)(
+test.concurrent.each(systems)(
   'S4.4 %s: what is not completed in time is given back to stock, and goes to another',
   async (_, { on }) => {
     await on.putGroup('back', ['ben', 'cat']);
@@ -134,7 +134,7 @@ test.each(systems)(
   },
 );
 
-test.each(systems)('S4.4 %s: a user who is the only one may have it again', async (_, { on }) => {
+test.concurrent.each(systems)('S4.4 %s: a user who is the only one may have it again', async (_, { on }) => {
   await on.addTask({ id: 'own', executor: 'uid_own', answerSeconds: 1 });
   const first = await on.handed('own');
   const second = await eventually(async () => {
@@ -145,7 +145,7 @@ test.each(systems)('S4.4 %s: a user who is the only one may have it again', asyn
   await on.completed('own', second.logId);
 });
 
-test.each(systems)(
+test.concurrent.each(systems)(
   'S4.6 %s: past the look-back nothing is left; what is being done may be completed',
   async (_, { on }) => {
     await on.putGroup('look', ['dan', 'eve']);
@@ -162,14 +162,14 @@ test.each(systems)(
   },
 );
 
-test.each(systems)('S4.4 %s: what was completed in time wakes nobody', async (_, { on, cell }) => {
+test.concurrent.each(systems)('S4.4 %s: what was completed in time wakes nobody', async (_, { on, cell }) => {
   await on.putGroup('calm', ['fay', 'gus']);
   await on.addTask({ id: 'calm', executor: 'gid_calm', dispatchTimes: 2, answerSeconds: 5 });
   await on.work('fay');
   await eventually(() => cell("select wake_at is null from item where id like 'calm/%'"), SOON);
 });
 
-test.each(systems)('S4.2 %s: rotations go on by themselves', async (_, { on }) => {
+test.concurrent.each(systems)('S4.2 %s: rotations go on by themselves', async (_, { on }) => {
   const startTime = inMs(-MINUTE_MS + 2_000);
   await on.addRotation({ id: 'turn', everyMinutes: 1, executor: 'uid_turn', startTime });
   expect((await on.work('turn')).task.occurrence).toBe(startTime);

@@ -17,7 +17,7 @@ const expectOrder = (first: string, second: string) => expect(msBetween(first, s
 const at = async (on: Tickets, id: string, type: string): Promise<string[]> =>
   (await on.events(id)).filter((e) => e.type === type).map((e) => e.at);
 
-test.each(systems)(
+test.concurrent.each(systems)(
   'S0.7 %s: an overdue ticket goes to somebody else, and the late answer is refused',
   async (_, on) => {
     await on.configure('late', { leaseSeconds: 1 });
@@ -41,15 +41,18 @@ test.each(systems)(
   },
 );
 
-test.each(systems)('S0.5 %s: a delayed ticket is handed out when it is due and never before', async (_, on) => {
-  const made = await on.add('delay', { id: 'delay', delaySeconds: 2 });
-  expect((await on.claim('delay', 'anna')).tickets).toEqual([]);
-  const held = await on.claimOne('delay', 'anna', { waitSeconds: 30 });
-  expectOrder(made.availableAt, held.lease.grantedAt);
-  expect(await on.eventTypes('delay')).toEqual(['created', 'available', 'claimed']);
-});
+test.concurrent.each(systems)(
+  'S0.5 %s: a delayed ticket is handed out when it is due and never before',
+  async (_, on) => {
+    const made = await on.add('delay', { id: 'delay', delaySeconds: 2 });
+    expect((await on.claim('delay', 'anna')).tickets).toEqual([]);
+    const held = await on.claimOne('delay', 'anna', { waitSeconds: 30 });
+    expectOrder(made.availableAt, held.lease.grantedAt);
+    expect(await on.eventTypes('delay')).toEqual(['created', 'available', 'claimed']);
+  },
+);
 
-test.each(systems)('S0.2 %s: rules raise what waits, each step in its time', async (_, on) => {
+test.concurrent.each(systems)('S0.2 %s: rules raise what waits, each step in its time', async (_, on) => {
   const escalations = [0.5, 2].map((afterSeconds, n) => ({ afterSeconds, priority: 5 + 5 * n }));
   await on.configure('rules', { escalations });
   const made = await on.add('rules', { id: 'low' });
@@ -65,7 +68,7 @@ test.each(systems)('S0.2 %s: rules raise what waits, each step in its time', asy
   }
 });
 
-test.each(systems)(
+test.concurrent.each(systems)(
   'S0.5 %s: a ticket beyond its target says so once, waiting, held and delayed again',
   async (_, on) => {
     await on.configure('target', { serviceSeconds: 4, maxHeld: 2 });
@@ -90,7 +93,7 @@ test.each(systems)(
   },
 );
 
-test.each(systems)('S0.5 %s: a deadline ends a waiting, a delayed and a held ticket', async (_, on) => {
+test.concurrent.each(systems)('S0.5 %s: a deadline ends a waiting, a delayed and a held ticket', async (_, on) => {
   const made = await on.add('end', { id: 'end-held', deadlineSeconds: 4, priority: 1 });
   await on.add('end', { id: 'end-waiting', deadlineSeconds: 4 });
   await on.add('end', { id: 'end-delayed', deadlineSeconds: 4, delaySeconds: 600 });
@@ -107,7 +110,7 @@ test.each(systems)('S0.5 %s: a deadline ends a waiting, a delayed and a held tic
   expect(await on.eventTypes('end-waiting')).toEqual(['created', 'expired']);
 });
 
-test.each(systems)('S0.7 %s: a lease renewed again and again outlives many lease times', async (_, on) => {
+test.concurrent.each(systems)('S0.7 %s: a lease renewed again and again outlives many lease times', async (_, on) => {
   await on.configure('renew', { leaseSeconds: 2 });
   const held = await on.addHeld('renew', 'renew');
   let last = held.lease.expiresAt;
@@ -125,17 +128,20 @@ test.each(systems)('S0.7 %s: a lease renewed again and again outlives many lease
   expect(await on.eventTypes('renew')).toEqual(['created', 'claimed', 'reclaimed']);
 });
 
-test.each(systems)('S0.5 %s: the last of maxAttempts leases to run out makes a ticket dead', async (_, on) => {
-  await on.configure('dead', { leaseSeconds: 0.5, maxAttempts: 2 });
-  await on.add('dead', { id: 'dead' });
-  for (const reviewer of ['anna', 'ben']) await on.claimOne('dead', reviewer, { waitSeconds: 30 });
-  await on.inState('dead', 'dead', SOON);
-  expect(await on.eventTypes('dead')).toEqual(['created', 'claimed', 'reclaimed', 'claimed', 'dead']);
-  expect((await on.claim('dead', 'carl')).tickets).toEqual([]);
-  expect(await on.ticket('dead')).toMatchObject({ attempts: 2, lease: null, decision: null });
-});
+test.concurrent.each(systems)(
+  'S0.5 %s: the last of maxAttempts leases to run out makes a ticket dead',
+  async (_, on) => {
+    await on.configure('dead', { leaseSeconds: 0.5, maxAttempts: 2 });
+    await on.add('dead', { id: 'dead' });
+    for (const reviewer of ['anna', 'ben']) await on.claimOne('dead', reviewer, { waitSeconds: 30 });
+    await on.inState('dead', 'dead', SOON);
+    expect(await on.eventTypes('dead')).toEqual(['created', 'claimed', 'reclaimed', 'claimed', 'dead']);
+    expect((await on.claim('dead', 'carl')).tickets).toEqual([]);
+    expect(await on.ticket('dead')).toMatchObject({ attempts: 2, lease: null, decision: null });
+  },
+);
 
-test.each(systems)('S0.9 %s: a hundred due together are all handed out', async (_, on) => {
+test.concurrent.each(systems)('S0.9 %s: a hundred due together are all handed out', async (_, on) => {
   await on.configure('herd', { maxHeld: 30 });
   const ids = repeat(100, (n) => ({ id: `herd-${n}`, delaySeconds: 1 }));
   await on.addMany('herd', ids);
