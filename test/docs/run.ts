@@ -9,9 +9,15 @@ const ASIDE_MS = 20_000;
 
 /**
  * Pastes a document's blocks into one shell, those to be left running each into one of its own.
+ * @param asideMs how long what is left running has to print what it says
  * @returns what is wrong, a line each
  */
-export async function faultsIn(document: Document, name: keyof typeof SHELLS, docs: Docs): Promise<string[]> {
+export async function faultsIn(
+  document: Document,
+  name: keyof typeof SHELLS,
+  docs: Docs,
+  asideMs = ASIDE_MS,
+): Promise<string[]> {
   const blocks = document.blocks.filter(({ mode }) => mode !== 'not run');
   // before anything is pasted: `npm ci` would empty the folder from which the tests run
   const unfit = blocks.filter(({ mode, text }) => mode === 'unsaid' || partsOf(text).unable.length > 0);
@@ -35,7 +41,7 @@ export async function faultsIn(document: Document, name: keyof typeof SHELLS, do
       faults.push(...found.map((fault) => `${block.at} in ${name}: ${fault}\n${pasted.output.trim().slice(0, 2000)}`));
     }
     for (const [block, aside] of left) {
-      const fault = await unseen(aside, expected(block));
+      const fault = await unseen(aside, expected(block), asideMs);
       if (fault) faults.push(`${block.at} in ${name}, left running: ${fault}`);
     }
   } finally {
@@ -46,12 +52,12 @@ export async function faultsIn(document: Document, name: keyof typeof SHELLS, do
 }
 
 /** What a program that is left running has not printed in time. */
-const unseen = (aside: Shell, expected: string[]) =>
+const unseen = (aside: Shell, expected: string[], ms: number) =>
   eventually(async () => {
     const faults = faultsOf(aside.seen(), expected);
     if (faults.length > 0) throw new Error(`${faults.join('; ')}\n${aside.seen().output.slice(0, 2000)}`);
     return true;
-  }, ASIDE_MS).then(
+  }, ms).then(
     () => undefined,
     (error: Error) => error.message,
   );
