@@ -42,7 +42,10 @@ async function streaming(...texts: string[]): Promise<{ url: string; asked: (str
       // a packet of its own
       await sleep(20);
     }
-    if (asked.length === 1) response.end();
+    if (asked.length === 1) return response.end();
+    // who waits for the next event is told to stop meanwhile
+    const alive = setInterval(() => response.write(':\n\n'), 200);
+    return response.on('close', () => clearInterval(alive));
   });
   return { url, asked };
 }

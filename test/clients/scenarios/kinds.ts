@@ -103,7 +103,7 @@ const courtCase: Kind = {
 };
 
 const KINDS = { job, task, ticket, case: courtCase };
-type KindName = keyof typeof KINDS;
+export type KindName = keyof typeof KINDS;
 
 /** Loops of one kind in a scene. */
 export interface Work extends Scene {
@@ -118,7 +118,10 @@ export interface Work extends Scene {
   kind: Kind;
 }
 
-function workOf(scene: Scene, kind: Kind): Work {
+/** Loops of a kind in a scene: jobs and tickets that have no callback need no worker. */
+export function workOf(all: Scene, name: KindName): Work {
+  const kind: Kind = KINDS[name];
+  const scene = { ...all, ...(name === 'job' || name === 'ticket' ? all.idle : {}) };
   const history = (id: string) => kind.history(scene.api, id);
   const last = kind.doneOnce.at(-1) ?? '';
   const start: Work['start'] = (name, { person = 'ada', ...more } = {}) =>
@@ -147,9 +150,10 @@ export type WorkScenario = (work: Work) => Promise<void>;
 /** Scenarios of one kind, by their titles. */
 export const scenariosOf = (name: KindName, scenarios: Record<string, WorkScenario>): Scenarios =>
   Object.fromEntries(
-    Object.entries(scenarios).map(([title, run]) => [title, (scene: Scene) => run(workOf(scene, KINDS[name]))]),
+    Object.entries(scenarios).map(([title, run]) => [title, (scene: Scene) => run(workOf(scene, name))]),
   );
 
-/** A scenario that several kinds have, each under a title of its own. */
-export const ofEach = (titles: Partial<Record<KindName, string>>, run: WorkScenario): Scenarios =>
-  Object.assign({}, ...Object.entries(titles).map(([name, title]) => scenariosOf(name as KindName, { [title]: run })));
+/** A scenario that several kinds have, tried with all of them at once: most of it is waiting. */
+export const alike = (title: string, names: KindName[], run: WorkScenario): Scenarios => ({
+  [title]: async (scene) => void (await Promise.all(names.map((name) => run(workOf(scene, name))))),
+});

@@ -2,16 +2,17 @@ import { expect } from 'vitest';
 import { claimed, voted } from '../../support/cases.ts';
 import { type Client, eventually } from '../../support/client.ts';
 import { began, ended, type Program } from '../driver.ts';
-import type { Scenarios } from '../scene.ts';
+import type { Scenarios, Scene } from '../scene.ts';
 import { away, failing, recorded } from '../stand-ins.ts';
-import { ofEach, scenariosOf, type WorkScenario } from './kinds.ts';
+import { alike, type KindName, workOf } from './kinds.ts';
 
 const hasBegun = (loop: Program) => eventually(async () => began(loop).length === 1);
 
 /** An item is withdrawn while a handler has it: nothing more is sent for it, and the loop goes on with the next. */
 const loses =
-  (error: string, withdraw: (api: Client, id: string) => Promise<unknown>, settings: object = {}): WorkScenario =>
-  async ({ api, prepare, start, done, kind }) => {
+  (of: KindName, error: string, withdraw: (api: Client, id: string) => Promise<unknown>, settings: object = {}) =>
+  async (scene: Scene) => {
+    const { api, prepare, start, done, kind } = workOf(scene, of);
     const name = `lost-${error}`;
     const [id = '', next = ''] = await prepare(name, [{ untilLost: true }, {}], { leaseSeconds: 3, ...settings });
     const server = await recorded(api.url);
@@ -33,27 +34,39 @@ async function voteOf(juror: string, api: Client, id: string): Promise<string> {
   return other.id;
 }
 
+const WITHDRAWN = [
+  loses('job', 'LeaseLost', (api, id) => api.post('/v1/jobs', { command: 'delete', id })),
+  loses('ticket', 'NotOpen', (api, id) => api.post(`/v1/tickets/${id}/invalidate`, { reason: 'gone' })),
+  loses('ticket', 'LeaseLost', async (api, id) => {
+    await api.put('/v1/queues/elsewhere', {});
+    return api.post(`/v1/tickets/${id}/transfer`, { queue: 'elsewhere' });
+  }),
+  loses(
+    'case',
+    'NotOpen',
+    async (api, id) => {
+      while ((await voteOf('bob', api, id)) !== id);
+    },
+    { overbook: 1 },
+  ),
+];
+
 /** What loops of several kinds do alike. */
 export const loops: Scenarios = {
-  ...ofEach(
-    {
-      job: 'S3.5 a handler that takes longer than the TTR keeps its job',
-      ticket: 'S0.7 a handler that takes longer than the lease keeps its ticket',
-      case: 'S2.5 a handler that takes longer than the lease keeps its case',
-    },
+  ...alike(
+    'S0.7 S2.5 S3.5 a handler that takes longer than the lease or the TTR keeps its ticket, case or job',
+    ['job', 'ticket', 'case'],
     async ({ prepare, work, history, kind }) => {
-      const [id = ''] = await prepare('long', [{ seconds: 8 }], { leaseSeconds: 4 });
+      const [id = ''] = await prepare('long', [{ seconds: 6 }], { leaseSeconds: 4 });
       const loop = await work('long', [id]);
       expect(loop.lines('began')).toMatchObject([{ began: id, ...kind.attempts[0] }]);
       expect(await history(id)).toEqual(kind.doneOnce);
     },
   ),
 
-  ...ofEach(
-    {
-      task: 'S4.3 it goes on with the next server when one answers 503 or none',
-      ticket: 'S0.3 it goes on with the next server when one answers 503 or none',
-    },
+  ...alike(
+    'S0.3 S4.3 it goes on with the next server when one answers 503 or none',
+    ['task', 'ticket'],
     async ({ api, prepare, work }) => {
       const ids = await prepare('away', [{}, {}]);
       const loop = await work('away', ids, { servers: [...(await away()), api.url] });
@@ -61,11 +74,9 @@ export const loops: Scenarios = {
     },
   ),
 
-  ...ofEach(
-    {
-      ticket: 'S0.7 a reviewer is killed: their ticket goes to another one',
-      case: 'S2.5 a juror is killed: their hold ends, and another one judges',
-    },
+  ...alike(
+    'S0.7 S2.5 a reviewer or a juror is killed: their hold ends, and their ticket or case goes to another one',
+    ['ticket', 'case'],
     async ({ prepare, start, work, history, kind }) => {
       const [id = ''] = await prepare('killed', [{ seconds: 3 }], { leaseSeconds: 2 });
       const dying = start('killed');
@@ -77,12 +88,9 @@ export const loops: Scenarios = {
     },
   ),
 
-  ...ofEach(
-    {
-      task: 'S4.5 told to stop, it lets the running handler end, completes its task and begins nothing new',
-      ticket: 'S0.7 told to stop, it lets the running handler end, decides its ticket and leaves the rest to others',
-      case: 'S2.5 told to stop, it votes when the running handler has ended, and begins nothing new',
-    },
+  ...alike(
+    'S0.7 S2.5 S4.5 told to stop, it lets the running handler end, sends what it gave and begins nothing new',
+    ['task', 'ticket', 'case'],
     async ({ prepare, start, history, kind }) => {
       const ids = await prepare('stop', Array(3).fill({ seconds: 1.5 }));
       const loop = start('stop');
@@ -95,11 +103,9 @@ export const loops: Scenarios = {
     },
   ),
 
-  ...ofEach(
-    {
-      ticket: 'S0.7 a decision at which the server fails each time is given up, and its ticket is given back',
-      case: 'S2.5 a vote at which the server fails each time is given up, and its case is given back',
-    },
+  ...alike(
+    'S0.7 S2.5 a decision or a vote at which the server fails each time is given up, and its ticket or case is given back',
+    ['ticket', 'case'],
     async ({ api, prepare, start, history }) => {
       const [id = ''] = await prepare('failed', [{}], { leaseSeconds: 3 });
       const { url } = await failing(api.url, ({ path }) => /\/(decide|votes)$/.test(path), 500);
@@ -112,42 +118,14 @@ export const loops: Scenarios = {
     },
   ),
 
-  ...scenariosOf('job', {
-    'S3.5 a handler hears that its job is gone': loses('LeaseLost', (api, id) =>
-      api.post('/v1/jobs', { command: 'delete', id }),
-    ),
-  }),
-  ...scenariosOf('ticket', {
-    'S0.4 S0.7 a held ticket that is invalidated: the handler hears of it, and nothing is sent for it': loses(
-      'NotOpen',
-      (api, id) => api.post(`/v1/tickets/${id}/invalidate`, { reason: 'gone' }),
-    ),
-    'S0.4 S0.7 a held ticket that is moved by an operator: the handler hears of it, and nothing is sent for it': loses(
-      'LeaseLost',
-      async (api, id) => {
-        await api.put('/v1/queues/elsewhere', {});
-        return api.post(`/v1/tickets/${id}/transfer`, { queue: 'elsewhere' });
-      },
-    ),
-  }),
-  ...scenariosOf('case', {
-    'S2.6 a case that is decided meanwhile: the handler hears of it, and no vote is sent': loses(
-      'NotOpen',
-      async (api, id) => {
-        while ((await voteOf('bob', api, id)) !== id);
-      },
-      { overbook: 1 },
-    ),
-  }),
+  'S0.4 S0.7 S2.6 S3.5 a job is deleted, a ticket invalidated or moved, a case decided: its handler hears of it, and nothing is sent':
+    async (scene) => void (await Promise.all(WITHDRAWN.map((loses) => loses(scene)))),
 };
 
 /** What a loop does that runs its handlers in processes of their own. */
-export const processes: Scenarios = ofEach(
-  {
-    job: 'S3.5 a handler whose process dies is one that failed',
-    task: 'S4.5 a pull handler whose process dies is one that failed',
-    ticket: 'S0.7 a handler whose process dies is one that failed',
-  },
+export const processes: Scenarios = alike(
+  'S0.7 S3.5 S4.5 a handler whose process dies is one that failed',
+  ['job', 'task', 'ticket'],
   async ({ prepare, work, kind }) => {
     const [id = ''] = await prepare('dies', [{ fail: 'exit', failures: 1 }]);
     const loop = await work('dies', [id]);

@@ -215,9 +215,9 @@ export const puller = scenariosOf('task', {
 
   'S4.3 S4.7 a server is killed: it goes on with the next one, and each task is completed once': async (scene) => {
     const { api, prepare, start, done, history, kind } = scene;
-    const [dying, living] = await Promise.all([startOwnApi(scene), startOwnApi(scene)]);
+    const dying = await startOwnApi(scene);
     const ids = await prepare('kim', Array(24).fill({ seconds: 0.02 }));
-    const puller = start('kim', { servers: [dying.api.url, living.api.url] });
+    const puller = start('kim', { servers: [dying.api.url, api.url] });
     await eventually(async () => (await completions(api, 'kim')).length >= 10);
     await dying.end('SIGKILL');
     expect((await completions(api, 'kim')).length).toBeLessThan(ids.length);
