@@ -5,7 +5,7 @@ import { useList } from '../api/resource.ts';
 import { texts } from '../texts/texts.ts';
 import { useUnsaved } from '../unsaved.ts';
 import { Field } from './field.tsx';
-import { Button, Loaded, ProblemNote, Section } from './page.tsx';
+import { Button, Loaded, ProblemNote, Section, submitting } from './page.tsx';
 import { More } from './table.tsx';
 import { When } from './when.tsx';
 
@@ -82,16 +82,15 @@ export function NewNote({ label, draft: { text, write }, add, discard }: NewNote
   const t = texts.value.common.notes;
   const { busy, problem, attempt } = useAttempt();
   useUnsaved(text.trim() !== '');
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (busy || text.trim() === '') return;
-    void attempt(async () => {
+    return attempt(async () => {
       await add(text.trim());
       write('');
     });
   };
   return (
-    <form class="stack" onSubmit={submit}>
+    <form class="stack" onSubmit={submitting(submit)}>
       <Field label={label} hint={t.hint}>
         {(bound) => (
           <textarea

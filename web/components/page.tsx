@@ -71,6 +71,12 @@ export function Button({ does, run, look, about, shortcut, ...rest }: ButtonProp
   );
 }
 
+/** What a form does when it is sent: the page stays. */
+export const submitting = (work: (form: HTMLFormElement) => unknown) => (event: SubmitEvent) => {
+  event.preventDefault();
+  void work(event.currentTarget as HTMLFormElement);
+};
+
 /** A button that asks again for what the page shows; the key `r` does so, too. */
 export function Refresh({ run }: { run: () => void }) {
   const does = texts.value.common.refresh;

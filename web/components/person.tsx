@@ -5,7 +5,7 @@ import { type Session, session } from '../api/session.ts';
 import { texts } from '../texts/texts.ts';
 import { askFirst } from '../unsaved.ts';
 import { TextField } from './field.tsx';
-import { Button, Page, Section } from './page.tsx';
+import { Button, Page, Section, submitting } from './page.tsx';
 import './person.css';
 
 const STORED = 'docket.person';
@@ -34,15 +34,14 @@ export function ChoosePerson({ hint }: { hint: string }) {
   const t = texts.value.common.person;
   const [name, setName] = useState('');
   const [wrong, setWrong] = useState(false);
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const typed = name.trim().normalize('NFC');
     if (isName(typed)) choosePerson(typed);
     else setWrong(true);
   };
   return (
     <Section title={t.title}>
-      <form class="person-form stack inset" onSubmit={submit}>
+      <form class="person-form stack inset" onSubmit={submitting(submit)}>
         <TextField
           label={texts.value.common.name}
           hint={hint}

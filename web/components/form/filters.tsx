@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { withQuery } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
-import { Button } from '../page.tsx';
+import { Button, submitting } from '../page.tsx';
 import { type Draft, draftOf, emptyDraft, read } from './draft.ts';
 import { Fields } from './fields.tsx';
 import { choice, type LeafSpec, type Option } from './spec.ts';
@@ -60,12 +60,8 @@ export function Filters({
         fields.filter(({ name }) => name === changed || others.includes(name)),
       );
   };
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    show(draft);
-  };
   return (
-    <form class={`filters form-body ${inside ? '' : 'panel'}`} noValidate onSubmit={submit}>
+    <form class={`filters form-body ${inside ? '' : 'panel'}`} noValidate onSubmit={submitting(() => show(draft))}>
       <Fields fields={first} draft={draft} onChange={change} errors={errors} />
       {more.length > 0 && (
         <details>

@@ -4,7 +4,7 @@ import { type Attempt, useAttempt } from '../../api/attempt.ts';
 import { CallError, ownProblem } from '../../api/problem.ts';
 import { texts } from '../../texts/texts.ts';
 import { useUnsaved } from '../../unsaved.ts';
-import { ProblemNote, Section } from '../page.tsx';
+import { ProblemNote, Section, submitting } from '../page.tsx';
 import { type Draft, draftOf, emptyDraft, type FieldError, read } from './draft.ts';
 import { Fields } from './fields.tsx';
 import type { FieldSpec, Given, Part } from './spec.ts';
@@ -101,12 +101,8 @@ export function Form({ id, of: { problem, isTouched }, onSubmit, children, actio
   useEffect(() => {
     if (problem) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problem]);
-  const submitted = (event: SubmitEvent) => {
-    event.preventDefault();
-    onSubmit();
-  };
   return (
-    <form id={id} ref={form} noValidate onSubmit={submitted}>
+    <form id={id} ref={form} noValidate onSubmit={submitting(onSubmit)}>
       {children}
       {problem && <ProblemNote problem={problem} />}
       {actions && <div class={`form-end actions ${isChanged ? 'changed' : ''}`}>{actions}</div>}

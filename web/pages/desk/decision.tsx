@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/client.ts';
 import { type Draft, emptyDraft, type FieldError, read } from '../../components/form/draft.ts';
 import { Fields } from '../../components/form/fields.tsx';
 import { useShortcuts } from '../../components/keys.ts';
-import { Button, Section } from '../../components/page.tsx';
+import { Button, Section, submitting } from '../../components/page.tsx';
 import { Verdicts } from '../../components/verdicts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { type DecisionForm, formOf, single, type Verdict, verdictOf } from './schema.ts';
@@ -178,8 +178,3 @@ function Free({ isOpen, submit, children }: { isOpen: boolean; submit: () => voi
     </details>
   );
 }
-
-const submitting = (submit: () => void) => (event: SubmitEvent) => {
-  event.preventDefault();
-  submit();
-};

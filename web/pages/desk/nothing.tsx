@@ -3,7 +3,7 @@ import { useAttempt } from '../../api/attempt.ts';
 import type { Schemas } from '../../api/client.ts';
 import { TextField } from '../../components/field.tsx';
 import { number } from '../../components/format.ts';
-import { Button, ProblemNote, Section } from '../../components/page.tsx';
+import { Button, ProblemNote, Section, submitting } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { explain, MOST_AHEAD, reasonIn } from '../item/offers.ts';
 import type { Who } from './calls.ts';
@@ -42,10 +42,9 @@ function Explain({ who: { queue, reviewer, skills } }: { who: Who }) {
   const [id, setId] = useState('');
   const [answer, setAnswer] = useState<string[]>([]);
   const { busy, problem, attempt } = useAttempt();
-  const ask = (event: SubmitEvent) => {
-    event.preventDefault();
+  const ask = () => {
     setAnswer([]);
-    void attempt(async () => {
+    return attempt(async () => {
       const { offered, ahead, why } = await explain({ id: id.trim(), queue }, reviewer, skills);
       setAnswer(offered ? [t.offered(number(ahead), ahead >= MOST_AHEAD)] : why.map(reasonIn));
     });
@@ -53,7 +52,7 @@ function Explain({ who: { queue, reviewer, skills } }: { who: Who }) {
   return (
     <details>
       <summary>{t.explain}</summary>
-      <form class="ask" onSubmit={ask}>
+      <form class="ask" onSubmit={submitting(ask)}>
         <TextField label={texts.value.items.kinds.ticket} required value={id} set={setId} />
         <Button does={texts.value.items.explain.ask} disabled={busy} />
       </form>

@@ -4,7 +4,7 @@ import { useList } from '../../api/resource.ts';
 import { Badge } from '../../components/badge.tsx';
 import { TextField } from '../../components/field.tsx';
 import { duration, number } from '../../components/format.ts';
-import { Button, Section } from '../../components/page.tsx';
+import { Button, Section, submitting } from '../../components/page.tsx';
 import { PersonPage } from '../../components/person.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { toast } from '../../components/toasts.tsx';
@@ -54,15 +54,14 @@ function Skills() {
   const t = texts.value.desk;
   const [typed, setTyped] = useState(skills.peek().join(', '));
   const [wrong, setWrong] = useState(false);
-  const save = (event: SubmitEvent) => {
-    event.preventDefault();
+  const save = () => {
     const isRight = setSkills(typed);
     setWrong(!isRight);
     if (isRight) toast(t.skillsSaved);
   };
   return (
     <Section title={t.skills}>
-      <form class="person-form stack inset" onSubmit={save}>
+      <form class="person-form stack inset" onSubmit={submitting(save)}>
         <TextField
           label={t.skills}
           hint={t.skillsHint}

@@ -8,7 +8,7 @@ import { SIZES, STARTS, setViewing, viewingOf } from '../../components/body/view
 import { Select } from '../../components/field.tsx';
 import { type Option, picked } from '../../components/form/spec.ts';
 import { moment, number, span } from '../../components/format.ts';
-import { type Fact, Facts } from '../../components/page.tsx';
+import { type Fact, Facts, submitting } from '../../components/page.tsx';
 import { personAt } from '../../components/person.tsx';
 import { LeaseTime, ShortMoment } from '../../components/when.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -71,14 +71,13 @@ export function TicketView({ ticket, settings, expiresMs, changed, revealed }: P
 function Find({ word, setWord }: { word: string; setWord: (word: string) => void }) {
   const t = texts.value.desk;
   const at = useRef(-1);
-  const go = (event: SubmitEvent) => {
-    event.preventDefault();
+  const go = () => {
     const marks = document.querySelectorAll('.desk-body mark:not(.highlight)');
     at.current = (at.current + 1) % Math.max(1, marks.length);
     marks[at.current]?.scrollIntoView({ block: 'center' });
   };
   return (
-    <form onSubmit={go}>
+    <form onSubmit={submitting(go)}>
       <input
         type="search"
         class="desk-find"

@@ -5,7 +5,7 @@ import { useResource } from '../../api/resource.ts';
 import { mayAct } from '../../api/session.ts';
 import { TextField } from '../../components/field.tsx';
 import { number } from '../../components/format.ts';
-import { Button, type Fact, Facts, Loaded, ProblemNote, Section } from '../../components/page.tsx';
+import { Button, type Fact, Facts, Loaded, ProblemNote, Section, submitting } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import { fewOf } from './case.tsx';
 import { anybodyFor, explain, MOST_AHEAD, type Offer, reasonIn, reasonsNobody } from './offers.ts';
@@ -73,15 +73,14 @@ function ForPerson({ ticket }: { ticket: Ticket }) {
   const [skills, setSkills] = useState('');
   const [answer, setAnswer] = useState<{ of: string; offer: Offer } | null>(null);
   const { busy, problem, attempt } = useAttempt();
-  const ask = (event: Event) => {
-    event.preventDefault();
+  const ask = () => {
     const of = person.trim();
     const known = skills.split(',').map((s) => s.trim());
     setAnswer(null);
-    void attempt(async () => setAnswer({ of, offer: await explain(ticket, of, known.filter(Boolean)) }));
+    return attempt(async () => setAnswer({ of, offer: await explain(ticket, of, known.filter(Boolean)) }));
   };
   return (
-    <form class="ask" onSubmit={ask}>
+    <form class="ask" onSubmit={submitting(ask)}>
       <TextField label={t.person} value={person} set={setPerson} />
       <TextField label={t.skills} hint={t.skillsHint} value={skills} set={setSkills} />
       <Button does={t.ask} disabled={busy} />

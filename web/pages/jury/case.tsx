@@ -4,7 +4,7 @@ import { Body } from '../../components/body/body.tsx';
 import { Field } from '../../components/field.tsx';
 import { moment } from '../../components/format.ts';
 import { type Shortcut, useShortcuts } from '../../components/keys.ts';
-import { Button, Section } from '../../components/page.tsx';
+import { Button, Section, submitting } from '../../components/page.tsx';
 import { KEYS } from '../../components/tones.ts';
 import { Verdicts } from '../../components/verdicts.tsx';
 import { LeaseTime } from '../../components/when.tsx';
@@ -82,14 +82,10 @@ function Voting({ desk, hold, options, keys }: Props & { keys: Shortcut[] }) {
   const isBusy = desk.busy.value;
   const does = option === null ? t.title : t.for(option);
   const leaves = hold.invited ? texts.value.jury.invitations.decline : t.skip;
-  const vote = (event: SubmitEvent) => {
-    event.preventDefault();
-    void desk.vote();
-  };
   return (
     <div class="desk-side">
       <Section title={t.title}>
-        <form id="desk-form" class="desk-fields desk-form stack" onSubmit={vote}>
+        <form id="desk-form" class="desk-fields desk-form stack" onSubmit={submitting(() => desk.vote())}>
           <Field label={t.comment}>
             {(field) => (
               <textarea

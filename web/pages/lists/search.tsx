@@ -8,7 +8,7 @@ import { mayAct } from '../../api/session.ts';
 import { State } from '../../components/badge.tsx';
 import { Field } from '../../components/field.tsx';
 import { useShortcuts } from '../../components/keys.ts';
-import { Button, Page, ProblemNote, Section } from '../../components/page.tsx';
+import { Button, Page, ProblemNote, Section, submitting } from '../../components/page.tsx';
 import { pathOf, READERS } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
 import { Chips, FilterForm } from './filter-form.tsx';
@@ -54,13 +54,11 @@ function Jump({ input }: { input: RefObject<HTMLInputElement | null> }) {
   const t = texts.value;
   const [answer, setAnswer] = useState<Answer | null>(null);
   const { busy, problem, attempt } = useAttempt();
-  const jump = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
+  const jump = (form: HTMLFormElement) => {
     const id = String(new FormData(form).get('id') ?? '').trim();
     if (id === '' || busy) return;
     setAnswer(null);
-    void attempt(async () => {
+    return attempt(async () => {
       const found = await findId(id);
       // someone who has gone elsewhere meanwhile stays there
       if (!form.isConnected) return;
@@ -70,7 +68,7 @@ function Jump({ input }: { input: RefObject<HTMLInputElement | null> }) {
     });
   };
   return (
-    <form class="ask panel-body" onSubmit={jump}>
+    <form class="ask panel-body" onSubmit={submitting(jump)}>
       <Field label={t.lists.id} hint={t.lists.idHint}>
         {(field) => <input {...field} ref={input} name="id" type="text" autocomplete="off" spellcheck={false} />}
       </Field>

@@ -3,7 +3,7 @@ import type { Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/resource.ts';
 import { Field } from '../../components/field.tsx';
 import { moment, number } from '../../components/format.ts';
-import { Button, Facts, Page, Section } from '../../components/page.tsx';
+import { Button, Facts, Page, Section, submitting } from '../../components/page.tsx';
 import { type Column, Listing } from '../../components/table.tsx';
 import { reviewPath } from '../../links.ts';
 import { texts } from '../../texts/texts.ts';
@@ -17,16 +17,15 @@ export function Reviews() {
   const t = texts.value.reviews;
   const { route } = useLocation();
   const list = useList('/v1/reviews', {}, isReview);
-  const jump = (event: SubmitEvent) => {
-    event.preventDefault();
-    const id = String(new FormData(event.currentTarget as HTMLFormElement).get('id') ?? '').trim();
+  const jump = (form: HTMLFormElement) => {
+    const id = String(new FormData(form).get('id') ?? '').trim();
     if (id !== '') route(reviewPath(id));
   };
   return (
     <Page title={texts.value.pages.reviews}>
       <Today />
       <Listing title={t.all} list={list} columns={columns()} empty={t.none}>
-        <form class="ask panel-body" onSubmit={jump}>
+        <form class="ask panel-body" onSubmit={submitting(jump)}>
           <Field label={t.id}>{(field) => <input {...field} name="id" type="text" />}</Field>
           <Button does={texts.value.lists.open} />
         </form>

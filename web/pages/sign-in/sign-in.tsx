@@ -3,7 +3,7 @@ import { useAttempt } from '../../api/attempt.ts';
 import { get } from '../../api/client.ts';
 import { signIn } from '../../api/signing.ts';
 import { Field } from '../../components/field.tsx';
-import { Button, Page, ProblemNote } from '../../components/page.tsx';
+import { Button, Page, ProblemNote, submitting } from '../../components/page.tsx';
 import { texts } from '../../texts/texts.ts';
 import './sign-in.css';
 
@@ -12,17 +12,13 @@ export function SignIn() {
   const t = texts.value.signIn;
   const [key, setKey] = useState('');
   const { busy, problem, attempt } = useAttempt();
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    void attempt(() => signIn(key.trim()));
-  };
   const isWrong = problem?.code === 'unauthenticated' || problem?.code === 'invalid_request';
   return (
     <div class="sign-in panel">
       <Page title={t.title}>
         <Provider />
         <p>{t.lead}</p>
-        <form onSubmit={submit}>
+        <form onSubmit={submitting(() => attempt(() => signIn(key.trim())))}>
           <Field label={texts.value.keys.key} hint={t.hint} error={isWrong ? t.wrong : undefined}>
             {(field) => (
               <input
