@@ -81,7 +81,7 @@ export function deliveryEndpoints(kind: deliveries.DeliveredKind, delivered: Del
     roles: ['producer', 'supervisor'],
     params: named.extend({ n: DeliveryNumber }),
     answers: { 202: Delivery },
-    problems: ['not_found', 'erased'],
+    problems: ['not_found', 'erased', 'not_open'],
     async handle({ ctx, caller, params }) {
       return answer(202, deliveryView(caller, await deliveries.redeliver(ctx, kind, idOf(params), params.n)));
     },
@@ -122,7 +122,7 @@ export const redeliverEndpoint = endpoint('redeliverDelivery', 'POST /v1/deliver
   scope: { item: ({ params: { kind, itemId } }) => (isItem(kind) ? [kind, itemId] : undefined) },
   params: DeliveryParam,
   answers: { 202: Delivery },
-  problems: ['not_found', 'erased'],
+  problems: ['not_found', 'erased', 'not_open'],
   async handle({ ctx, caller, params: { kind, itemId, n } }) {
     // jobs are pushed, not delivered
     if (kind === 'job') throw new Problem('not_found', `job ${itemId} has no delivery ${n}`);

@@ -108,7 +108,7 @@ export interface Columns {
   'court_stats.gold': Record<string, number>;
   'decide_suggested.*': ShownTicket;
   'delete_court.outcome': 'deleted' | 'used' | 'not_found';
-  'delete_queue.outcome': 'deleted' | 'used' | 'not_found';
+  'delete_queue.outcome': 'deleted' | 'used' | 'not_found' | `named by ${string}`;
   'delete_task.outcome': 'deleted' | 'repeated' | 'not_found';
   'delete_template.outcome': 'deleted' | 'used' | 'not_found';
   'delivery_counts.kind': Driven;

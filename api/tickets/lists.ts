@@ -9,6 +9,7 @@ import * as lists from '../../services/tickets/lists.ts';
 import * as looks from '../../services/tickets/looks.ts';
 import { type Caller, personOf } from '../auth.ts';
 import { endpoint, ok } from '../endpoint.ts';
+import { inScope } from '../scopes.ts';
 import { ndjson } from '../streams/sse.ts';
 import { csvCell, csvHeaders, page, timePosition } from '../views.ts';
 import { personOfLook, readable } from './get.ts';
@@ -45,12 +46,14 @@ async function pageFor(ctx: Context, caller: Caller, filter: Filter, limit: numb
   return { items, nextCursor: walkedTo ? timePosition(new Date(walkedTo.time), walkedTo) : nextCursor };
 }
 
-const shared = { tag: 'Tickets' as const, roles: ['producer', 'reviewer', 'agent', 'supervisor'] as Role[] };
+const shared = {
+  ...{ tag: 'Tickets' as const, roles: ['producer', 'reviewer', 'agent', 'supervisor'] as Role[] },
+  scope: { list: 'queue', queue: ({ query }: { query: Filter }) => query.queue },
+};
 
 export const listTickets = endpoint('listTickets', 'GET /v1/tickets', {
   ...shared,
   summary: 'Tickets that fit all filters. A page may end early, after 10,000 that do not fit',
-  scope: { list: 'queue', queue: ({ query }) => query.queue },
   query: TicketPage,
   answers: { 200: pageOf(Ticket) },
   handle: async ({ ctx, caller, query: { limit, cursor, ...filter } }) =>
@@ -78,12 +81,14 @@ const ROWS = 500;
 export const listTicketsCsv = endpoint('listTicketsCsv', 'GET /v1/tickets.csv', {
   ...shared,
   summary: 'All tickets that fit all filters, as a table',
-  scope: { queue: ({ query }) => query.queue },
   query: TicketFilter,
   answers: { 200: z.string() },
   media: 'text/csv',
   async handle({ ctx, caller, query, cut, holdPart }) {
-    const read = (cursor: Cursor) => pageFor(ctx, caller, query, ROWS, cursor);
+    const read = async (cursor: Cursor) => {
+      const { items, nextCursor } = await pageFor(ctx, caller, query, ROWS, cursor);
+      return { items: items.filter(({ queue }) => inScope(caller, queue)), nextCursor };
+    };
     // the first page is read before the answer begins, so that an unreachable database is a 503
     const first = await read(undefined);
     async function* lines(ended: AbortSignal): AsyncGenerator<string> {

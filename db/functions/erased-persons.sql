@@ -32,7 +32,8 @@ language sql immutable as $$
          (6, 'review_callback', '{actor}'), (7, 'task', '{executor, queue}'), (8, 'delivery', '{queue, body}'),
          (9, 'notice', '{queue, person, data}'), (10, 'job_run', '{record}'),
          (11, 'admin_log', '{actor, path, body}'), (12, 'erasure', '{actor}'), (13, 'gold_copy', '{person}'),
-         (14, 'suggestion', '{shown_to}'), (15, 'saved', '{owner, value}')
+         (14, 'suggestion', '{shown_to}'), (15, 'saved', '{owner, value}'),
+         (16, 'gold', '{subject}')
 $$;
 
 -- A step of a person's erasure: what they hold ends and what is theirs alone goes; then each table is gone through,

@@ -56,6 +56,7 @@ begin
                            when p_skip then 'skipped' else 'released' end, last_actor = coalesce(p_actor, i.holder),
          last_data = json_strip_nulls(json_build_object(
            'reviewer', case when i.kind = 'ticket' then i.holder end, 'reason', coalesce(g.reason, p_reason),
+           'unseen', case when i.kind = 'ticket' and p_undelivered then true end,
            'delaySeconds', nullif(g.delay, 0), 'priority', case when not p_bury then g.priority end,
            'attempts', case when g.state = 'dead' then i.attempts end))
     from numbered g

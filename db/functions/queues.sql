@@ -4,16 +4,25 @@ create or replace function is_there(q queue) returns boolean language sql stable
   select q.deleted_at is null or case q.kind when 'case' then has_open_cases(q.name) else has_items(q.kind, q.name) end
 $$;
 
--- Only one that has no items, open or final, and no schedules.
--- @returns deleted, used, not_found
+-- Only one that has no items, open or final, and no schedules, and where nothing is to go by the settings of others.
+-- @returns deleted, used, `named by …`, not_found
 create or replace function delete_queue(p_kind text, p_name text) returns text language plpgsql as $$
 declare
   q queue;
+  v_by text;
 begin
   select * into q from queue where kind = p_kind and name = p_name for update;
   if not found or not is_there(q) then return 'not_found'; end if;
   if has_items(p_kind, p_name)
      or p_kind = 'job' and exists (select from schedule s where s.topic = p_name) then return 'used'; end if;
+  if p_kind = 'ticket' then
+    v_by := coalesce(
+      (select 'queue ' || name from queue
+        where kind = 'ticket' and second ->> 'queue' = p_name and name <> p_name limit 1),
+      (select 'court ' || c.name from court c join queue o on o.kind = 'case' and o.name = c.name and is_there(o)
+        where c.fallback ->> 'queue' = p_name limit 1));
+    if v_by is not null then return 'named by ' || v_by; end if;
+  end if;
   -- made anew, so that no setting is left of it
   delete from queue where kind = p_kind and name = p_name;
   delete from gold where p_kind = 'ticket' and queue = p_name;

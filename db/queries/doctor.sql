@@ -22,7 +22,7 @@ with found as materialized (
        where t.kind in ('ticket', 'job', 'case', 'task', 'rotation')
          and t.what in ('delayed', 'ready', 'held', 'buried', 'settled', 'invalidated', 'expired', 'dead',
                         'delivery_failed')
-          or t.kind = 'delivery' and t.what in ('pending', 'delivered', 'failed')
+          or t.kind = 'delivery' and t.what in ('pending', 'delivered', 'failed', 'ended')
       union all
       -- gold is not counted
       select 'ticket', i.queue, i.state, 0, -1 from gold_copy c join item i on i.kind = 'ticket' and i.id = c.id
@@ -34,7 +34,14 @@ with found as materialized (
       select 'delivery', d.kind collate "C", d.state, 0, count(*) from delivery d group by d.kind, d.state
       union all
       select d.kind, d.queue, 'delivery_failed', 0, count(*) from delivery d
-       where d.state = 'failed' and d.queue <> '' group by d.kind, d.queue) n
+       where d.state = 'failed' and d.queue <> '' group by d.kind, d.queue
+      union all
+      -- invitations that have ended (delivery_counts_as)
+      select w.kind, case w.kind when 'case' then d.queue else 'case' end, w.what, 0, sum(w.n)
+        from delivery d
+       cross join (values ('delivery', 'failed', -1), ('delivery', 'ended', 1), ('case', 'delivery_failed', -1))
+               as w (kind, what, n)
+       where d.kind = 'case' and d.state = 'failed' and d.type = 'case.invited' group by 1, 2, 3) n
    group by n.kind, n.queue, n.what having sum(n.counted) <> sum(n.present)
    order by n.kind, n.queue, n.what limit :limit
 ), corrected as (

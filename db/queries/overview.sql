@@ -64,11 +64,13 @@ select q.kind, q.name, t.waiting from queue q
  order by t.waiting desc limit :limit;
 
 -- name: failed_queues
--- Whose deliveries were given up, by the newest :lines such deliveries; a review's have no queue.
+-- Whose outcomes were given up, by the newest :lines such deliveries; a review's have no queue. An invitation that has
+-- ended needs no delivery any more.
 select kind, nullif(queue, '') as queue, count(*)::integer as "failed!", max(updated_at) as "newest!" from (
   select d.* from unnest(:kinds::text[]) as k (kind) cross join lateral (
     select kind, queue, updated_at
-      from delivery o where o.state = 'failed' and o.kind = k.kind order by o.seq desc limit :lines) d) f
+      from delivery o
+     where o.state = 'failed' and o.kind = k.kind and o.type <> 'case.invited' order by o.seq desc limit :lines) d) f
  group by kind, queue order by 3 desc limit :limit;
 
 -- name: list_parked

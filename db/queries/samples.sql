@@ -28,7 +28,7 @@ with t as materialized (select since as "since!", until as "until!" from time_ra
 line as materialized (
   select e.* from t cross join lateral events_between(t.since, t.until, :lines) e
 ), ended as (
-  select g.actor as person, l.type, l.actor, l.at - g.at as held
+  select g.actor as person, l.type, l.actor, l.data ->> 'unseen' is not null as unseen, l.at - g.at as held
     from line l cross join t
     join event g on g.kind = l.kind and g.item_id = l.item_id and g.seq = l.ends
     join item i on i.kind = l.kind and i.id = l.item_id
@@ -44,7 +44,7 @@ select t.since, t.until,
              filter (where type = 'decided' and actor = person)
              as median_seconds,
            count(*) filter (where type = 'skipped')::integer as "skips!",
-           count(*) filter (where type = 'released' and actor = person)::integer as "releases!",
+           count(*) filter (where type = 'released' and actor = person and not unseen)::integer as "releases!",
            count(*) filter (where lease_end(type, actor, person) = 'expired')::integer as "expiries!"
       from ended group by person order by 2 desc, 1 limit :limit) p on true;
 

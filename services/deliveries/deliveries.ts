@@ -3,6 +3,7 @@ import { DELIVERED_KINDS } from '../../contract/kinds.ts';
 import type { Driven, Kind } from '../../contract/snapshot.ts';
 import type { Mover, ParamsOf, RowOf } from '../../db/pool.ts';
 import type { DeliveryRow } from '../../db/statements.ts';
+import { isInvitation } from '../../domain/callbacks.ts';
 import { isItem } from '../../domain/kinds.ts';
 import { TASK_QUEUE } from '../../runtime/followers/publisher.ts';
 import { type Context, erased, Problem, unreachable } from '../shared/service.ts';
@@ -55,7 +56,8 @@ export function listAll(ctx: Context, { state, kind, queue, host }: DeliveryFilt
 
 /**
  * Sends a delivery again, with the same message id (S0.10).
- * @throws Problem `not_found`, `erased`, or `unavailable` while Temporal cannot be reached
+ * @throws Problem `not_found`, `erased`, `not_open` for an invitation that has ended, or `unavailable` while Temporal cannot
+ * be reached
  */
 export async function redeliver(ctx: Context, kind: DeliveredKind, id: string, n: number): Promise<DeliveryRow> {
   const { db, client, log } = ctx;
@@ -64,6 +66,8 @@ export async function redeliver(ctx: Context, kind: DeliveredKind, id: string, n
   if (!known) throw new Problem('not_found', `${kind} ${id} has no delivery ${n}`);
   // the item's workflow makes this delivery; without one, a call that failed half-way may have reopened it
   if (known.state === 'pending' && underWay && n === 1) return known;
+  if (isInvitation(known) && (await db.run('open_invitation', { id, n })).length === 0)
+    throw new Problem('not_open', 'the invitation has ended, so it is not sent again');
   const [reopened] = await db.run('reopen_delivery', { kind, id, n });
   if (!reopened && known.state !== 'pending') throw erased(`${kind} ${id}`);
   // a workflow that is left from a recorded outcome is about to end, and would not read the reopened row

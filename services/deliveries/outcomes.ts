@@ -31,7 +31,9 @@ export const callbackOf = async ({ db }: Context, item: Item): Promise<Item['cal
 export async function messageOf({ db }: Context, item: Item | CaseItem, callback: Callback, n: number) {
   const completions = item.kind === 'task' ? await db.run('completions_of', { id: item.id }) : [];
   const outcome = outcomeMessage(item, completions);
-  return { ...outgoing(callback, messageId(item, n), outcome), type: outcome.type, version: outcome.version };
+  const { type, version } = outcome;
+  // of the decision, as a second look moves the item on
+  return { ...outgoing(callback, messageId({ ...item, version }, n), outcome), type, version };
 }
 
 /** Why a message is not needed any more. */

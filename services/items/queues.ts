@@ -139,13 +139,15 @@ export async function pause({ db, wakeAll }: Context, name: string, paused: bool
   return queue;
 }
 
-/** @throws Problem `not_found`, or `in_use` for a queue that has items or schedules */
+/** @throws Problem `not_found`, or `in_use` for a queue that has items or schedules, or that others' settings name */
 export async function remove(ctx: Context, kind: Named, name: string): Promise<void> {
   const forget = () => ensured(ctx).known.delete(`${kind}/${name}`);
   const { outcome } = only(await ctx.db.run('delete_queue', { kind, name }).finally(forget));
   if (outcome === 'not_found') throw new Problem('not_found', missing(kind, name));
   const { queue, content } = NOUNS[kind];
-  if (outcome === 'used') throw new Problem('in_use', `${queue} ${name} has ${content}, so it cannot be deleted`);
+  if (outcome === 'deleted') return;
+  const why = outcome === 'used' ? `has ${content}` : `is ${outcome}`;
+  throw new Problem('in_use', `${queue} ${name} ${why}, so it cannot be deleted`);
 }
 
 type Stats = RowOf<'queue_stats'>;

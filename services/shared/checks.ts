@@ -30,9 +30,9 @@ export async function checkZone({ db }: Context, name: string): Promise<void> {
 const REFUSALS = {
   not_found: 'there is no such item',
   erased: 'it has been erased',
-  not_final: 'it is not decided, or it is a copy of gold',
+  not_final: 'it has no decision that could be looked at again',
   window_closed: 'the decision is too old to appeal against it',
-  already_open: 'a second look is open already',
+  already_open: 'a second look is open already: wait for its outcome, or overturn the decision',
   forbidden: 'nobody looks at their own decision',
 } as const;
 

@@ -93,7 +93,8 @@ async function outcome(
   const [item] = await rules.settled(ctx, rows);
   if (item) return token === null ? item : asWaiting(item);
   const found = await findAttempted(ctx, id, token, subject);
-  if (token !== null && isRepeat(found) && found.ended_at === null) return found;
+  if (token === null) throw refusal(found);
+  if (isRepeat(found) && found.ended_at === null) return found;
   throw await rejection(ctx, found, { token, subject }, name);
 }
 
@@ -119,7 +120,7 @@ export async function findAttempted({ db }: Context, id: string, token: string |
 /** Why nothing can be done to a ticket by a call that names no lease. */
 export function refusal(item: Item): Problem {
   const { code, detail, ...fields } = refusalOf({ ...item, named_holder: null, named_ended_at: null, named_why: null });
-  return new Problem(code, detail, fields);
+  return new Problem(code, code === 'lease_lost' && item.holder === null ? 'no one holds it' : detail, fields);
 }
 
 /**

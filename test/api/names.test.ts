@@ -152,6 +152,22 @@ test('S0.5 a queue without tickets can be deleted, with its settings; its next t
   expect(await remove('/v1/queues/empty')).toMatchObject(refused);
 });
 
+test('S0.5 B.2 a queue to which others send second looks or hung cases cannot be deleted before they send them elsewhere', async () => {
+  await configure('named', {});
+  await configure('front', { second: { share: 0, queue: 'named' } });
+  const court = { options: ['a', 'b'], fallback: { queue: 'named' } };
+  await api.put('/v1/courts/front-court', court);
+  for (const [by, stop] of [
+    ['queue front', () => configure('front', { second: { share: 0 } })],
+    ['court front-court', () => remove('/v1/courts/front-court')],
+  ] as const) {
+    const { status, body } = await remove('/v1/queues/named');
+    expect([status, body.code, body.detail]).toEqual([409, 'in_use', expect.stringContaining(by)]);
+    await stop();
+  }
+  expect((await remove('/v1/queues/named')).body).toEqual({ deleted: true });
+});
+
 test('S0.5 a queue comes into being by its settings and by its first ticket only, also again', async () => {
   await add('elsewhere', { id: 'moving' });
   for (const act of [() => configure('again', {}), () => add('again', { id: 'again' })]) {

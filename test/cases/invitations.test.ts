@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { eventually, insist, type Json, numbered } from '../support/client.ts';
+import { expectProblem } from '../support/problems.ts';
 import { opened, SECRET, startReceiver } from '../support/receiver.ts';
 import { openStream } from '../support/stream.ts';
 import { startTestSystem } from '../support/system.ts';
@@ -142,6 +143,9 @@ test('S2.1 an invitation is delivered again until it has ended, and not after th
   expect((await deliveries('again-1'))[0]).toMatchObject({ type: 'case.invited', error: 'the invitation has ended' });
   const ids = new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
   expect(ids.size).toBe(1);
+  // no outcome is missing anywhere, and nothing is left to be sent again
+  expect((await api.get('/v1/attention')).body.failedDeliveries).toEqual({ total: 0, queues: [] });
+  expectProblem(await api.post('/v1/cases/again-1/deliveries/2/redeliver', {}), 'ended', 'not_open');
 });
 
 test('S2.1 an invitation whose court has lost its callback says so', async () => {

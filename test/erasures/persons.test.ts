@@ -106,7 +106,9 @@ test('S0.8 S0.10 a registered reviewer: the entry goes, other names of the perso
     insist(await api.put(`/v1/reviewers/${as}`, entry), 'register', 200);
   await register(name, { displayName: `${name} the first`, perDay: 5 });
   await register('their-other', { person: name });
-  await tickets.configure('register', { maxHeld: 5 });
+  await tickets.configure('register', { maxHeld: 5, gold: { share: 0 } });
+  const gold = { tickets: [{ id: 'about', body: 1, answer: 1, subject: name }] };
+  insist(await api.put('/v1/queues/register/gold', gold), 'gold', 200);
   await tickets.addHeld('register', 'r-0', name);
   await tickets.add('register', { id: 'r-1', exclude: [name] });
   expect((await tickets.claim('register', 'their-other')).reasons).toMatchObject({ excluded: 1 });
@@ -120,6 +122,7 @@ test('S0.8 S0.10 a registered reviewer: the entry goes, other names of the perso
       'excluded',
     ]);
   expect((await tickets.ticket('r-2')).for).toMatch(/^erased-./);
+  expect((await api.get('/v1/queues/register/gold')).body.items[0].subject).toMatch(/^erased-./);
   const { tickets: got } = await tickets.claim('register', 'anybody', { count: 3 });
   expect(got.map(({ id }: Json) => id).sort()).toEqual(['r-0', 'r-1', 'r-2']);
 });

@@ -162,6 +162,8 @@ test('who decided how much, how long they held it, what they skipped and let run
   await addMany(api, 'people', ['p-1', 'p-2', 'p-3', 'p-4', 'p-5']);
   for (let n = 0; n < 2; n++) await decide(api, await claimOne(api, 'people', 'anna'));
   for (const skip of [true, false]) await withToken(api, await claimOne(api, 'people', 'ben'), 'release', { skip });
+  // what was claimed ahead and never seen was not given back by anyone
+  await withToken(api, await claimOne(api, 'people', 'ben'), 'release', { unseen: true });
   await api.put('/v1/queues/people', { leaseSeconds: 0.1, maxHeld: 1 });
   const { id } = await claimOne(api, 'people', 'carl');
   await eventually(async () => (await api.get(`/v1/tickets/${id}`)).body.state === 'waiting');

@@ -82,6 +82,7 @@ test('S0.6 an operator takes a ticket away', async () => {
   expect((await events('v1')).at(-1)).toMatchObject({ type: 'released', actor: 'anonymous', data });
   expect((await decide(held)).body).toMatchObject({ code: 'lease_lost', reason: 'revoked' });
   expect((await api.post('/v1/tickets/v1/decide', { token: 'made-up', decision: 1 })).body.code).toBe('lease_lost');
+  expect((await operate('v1', 'release', {})).body).toMatchObject({ code: 'lease_lost', detail: 'no one holds it' });
 });
 
 test('S0.6 a transferred ticket is handed out by the other queue only, and the old token is dead', async () => {

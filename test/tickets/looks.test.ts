@@ -178,6 +178,8 @@ test('B.2 the receiver of the first decision is told of each look, with a higher
   await api.post('/v1/tickets/to-1/deliveries/1/redeliver');
   await eventually(async () => receiver.received.length === 5);
   expect(opened(receiver.received[4] as never)).toEqual(messages[0]);
+  const idOf = (n: number) => receiver.received[n]?.headers['webhook-id'];
+  expect(idOf(4)).toBe(idOf(0));
   expect((await api.get(`/v1/tickets/${id}/deliveries`)).body.items).toEqual([]);
 });
 

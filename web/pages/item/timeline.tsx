@@ -52,6 +52,7 @@ function Entry({ event: { type, actor, at, data } }: { event: Event }) {
 /** An event's figures in a line; what is deeper as a tree. */
 function Data({ data }: { data: unknown }) {
   const { fields, data: others, reasons } = texts.value.items;
+  const { yes, no } = texts.value.common;
   const words: Record<string, string> = { ...fields, ...others };
   if (data === null) return null;
   if (typeof data !== 'object' || Array.isArray(data)) return <Body value={data} />;
@@ -65,7 +66,13 @@ function Data({ data }: { data: unknown }) {
           {flat.map(([name, value]) => (
             <span key={name}>
               <span class="muted">{words[name] ?? name}</span>{' '}
-              <bdi>{(name === 'reason' && reasons[String(value)]) || String(value)}</bdi>
+              <bdi>
+                {typeof value === 'boolean'
+                  ? value
+                    ? yes
+                    : no
+                  : (name === 'reason' && reasons[String(value)]) || String(value)}
+              </bdi>
             </span>
           ))}
         </p>

@@ -97,6 +97,7 @@ export const items = {
     priorityBefore: 'Priority before',
     status: 'Answer',
     text: 'Note',
+    unseen: 'Never seen',
   },
   fields: {
     state: 'State',

@@ -95,6 +95,7 @@ export const items: Texts['items'] = {
     priorityBefore: '原优先级',
     status: '应答',
     text: '备注',
+    unseen: '从未查看',
   },
   fields: {
     state: '状态',
