@@ -210,6 +210,22 @@ test('a ticket is skipped with a reason, and another moved to the queue that it 
   await press(page, 'Stop working');
   await page.getByRole('heading', { name: 'Choose a queue' }).waitFor();
   await eventually(async () => (await ticket(api, 'leave-3')).state === 'waiting');
+
+  // whoever goes elsewhere while the ticket is given back stays there
+  await page.getByRole('link', { name: 'leave', exact: true }).click();
+  await ticketHeading(page, 'leave-3').waitFor();
+  let giveBack = () => {};
+  const asked = new Promise<void>((resolve) => {
+    giveBack = resolve;
+  });
+  await page.route('**/release', (route) => asked.then(() => route.continue()));
+  await press(page, 'Stop working');
+  await page.getByRole('link', { name: 'My decisions' }).click();
+  const answered = page.waitForResponse('**/release');
+  giveBack();
+  await (await answered).finished();
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))');
+  expect(new URL(page.url()).pathname).toBe('/mine');
 });
 
 test('S0.5 an empty desk says why, explains a certain ticket, and shows one that comes at once', async () => {

@@ -100,8 +100,10 @@ function Work({
   const form = decisionForm(settings.form);
   const macros = useMacros(who);
   const stop = async () => {
+    const from = location.pathname;
     await desk.stop();
-    route('/desk');
+    // unless they have gone elsewhere meanwhile
+    if (location.pathname === from) route('/desk');
   };
   const actions = (
     <>
