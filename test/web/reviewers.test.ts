@@ -51,6 +51,19 @@ test('B.4 a supervisor registers a reviewer, changes what the register says, and
   await dialog.waitFor({ state: 'hidden' });
   expect(await register()).toMatchObject({ perDay: 50, exposure: { violence: 5 }, timezone: 'Asia/Shanghai' });
   expect((await register()).awayUntil).toMatch(/^(2998|2999)-/);
+  // another lead saves first: neither overwrites the other
+  await press(page, 'Change: 张伟');
+  await dialog.getByLabel('Tickets a day').first().fill('60');
+  insist(await admin.put('/v1/reviewers/张伟', { perDay: 70 }), 'meanwhile', 200);
+  await press(dialog, 'Save');
+  await sees(dialog, 'Someone else has changed the same setting meanwhile.');
+  expect((await register()).perDay).toBe(70);
+  await press(dialog, 'Cancel');
+  await press(page, 'Discard');
+  await sees(page.getByRole('table'), '70');
+  await press(page, 'Change: 张伟');
+  expect(await dialog.getByLabel('Tickets a day').first().inputValue()).toBe('70');
+  await press(dialog, 'Cancel');
   await press(page, 'Delete: 张伟');
   await press(dialog, 'Delete');
   await sees(page, 'Nobody is registered.');

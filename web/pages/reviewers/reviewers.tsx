@@ -78,8 +78,12 @@ function Edit({ of, refresh }: { of?: Reviewer; refresh: () => void }) {
   const { reviewers: t, schedules, settings, common } = texts.value;
   const { name: given, createdAt: _made, updatedAt: _changed, ...rest } = of ?? {};
   const save = async ({ name = given, exposure, ...more }: Given) => {
-    if (!of && (await orNull(get('/v1/reviewers/{name}', { path: { name: String(name) } }))))
-      throw refusal('invalid_request', [{ path: 'name', message: t.registered }]);
+    const now = await orNull(get('/v1/reviewers/{name}', { path: { name: String(name) } }));
+    if (!of && now) throw refusal('invalid_request', [{ path: 'name', message: t.registered }]);
+    if (of?.updatedAt !== now?.updatedAt) {
+      refresh();
+      throw refusal('changed', []);
+    }
     const limits = (exposure as [string, number][]).map(({ 0: category, 1: perDay }) => [category, perDay]);
     const body = { ...more, exposure: Object.fromEntries(limits) } as Schemas['PutReviewer'];
     await data(api.PUT('/v1/reviewers/{name}', { params: { path: { name: String(name) } }, body }));
