@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type DocketChild, settingsFor, startChild } from '../support/child.ts';
 import { eventually, type Json } from '../support/client.ts';
-import { byNight } from '../support/nightly.ts';
 import { OwnTemporal } from '../support/own.ts';
 import { startTestSystem } from '../support/system.ts';
 import { oracle, type Sent, targetsOf } from './oracle.ts';
@@ -14,7 +13,7 @@ const { drop, logOf, put } = api.reviews;
 const env = settingsFor(stores);
 
 const REVIEWS = 20;
-const DOWN_MS = byNight(60_000, 15_000);
+const DOWN_MS = 60_000;
 const START = Date.parse('2026-11-01T12:00:00.000Z');
 
 /** Callbacks for all of the reviews from several callers at once, numbered from `from` to before `to`. */
