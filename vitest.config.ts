@@ -1,4 +1,5 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Need programs besides Node.js, or have servers and processes fail. */
 const FULL = [
@@ -32,6 +33,20 @@ const FULL = [
 /** Compare times, or take both cores: they have the machine to themselves. */
 const ALONE = ['test/{pace/**/*,deliveries/silent-receivers,storm/storm}.test.ts'];
 
+/** Short files that take minutes. Vitest begins the shortest last, and the whole run would wait for these. */
+const LONG = [
+  ...['api/openapi', 'clients/(php|python|typescript)', 'docs/blocks', 'followers/shards', 'generators/generators'],
+  ...['faults/(failing-activity|nexus|npm-start|worker-lost)', 'replay/replay', 'reviews/faults'],
+];
+const isLong = new RegExp(`test/(${LONG.join('|')})\\.test\\.ts$`);
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const rest = await super.sort(files);
+    return rest.toSorted((a, b) => Number(isLong.test(b.moduleId)) - Number(isLong.test(a.moduleId)));
+  }
+}
+
 const each: TestProjectInlineConfiguration['test'] = {
   pool: 'forks',
   // a process takes one file after another, so that it loads Docket once
@@ -44,6 +59,7 @@ const each: TestProjectInlineConfiguration['test'] = {
 export default defineConfig({
   test: {
     teardownTimeout: 30_000,
+    sequence: { sequencer: LongFirst },
     // once, for all projects: they don't extend this one
     globalSetup: ['test/support/servers.ts'],
     projects: [
