@@ -8,13 +8,11 @@ import { docket, expectFailure } from '../support/cli.ts';
 import { eventually, type Json, ndjson } from '../support/client.ts';
 import { wholeFeed } from '../support/feed.ts';
 import { createKey } from '../support/keys.ts';
-import { byNight } from '../support/nightly.ts';
 import { startTestSystem } from '../support/system.ts';
 import { type ElasticsearchServer, startElasticsearch } from './elasticsearch.ts';
 import { startFeed } from './exports.ts';
 
 const { api, sql, db, stores, erased, addSome, made, run, finish, killedAgainAndAgain } = await startFeed();
-const KILLS = byNight(10, 6);
 const dir = mkdtempSync(join(inject('dir'), 'export-'));
 for (const count of [1_000, 1_000]) await addSome(count);
 
@@ -26,7 +24,7 @@ describe('to a file', () => {
   const lines = (): FeedEvent[] => ndjson(text());
 
   test('S4.8 killed with -9 again and again, it has every event once, in order', async () => {
-    await killedAgainAndAgain(['--to', 'file', '--file', file], async () => text().split('\n').length - 1, KILLS);
+    await killedAgainAndAgain(['--to', 'file', '--file', file], async () => text().split('\n').length - 1);
     expect(lines()).toEqual(await wholeFeed(api));
   }, 120_000);
 
@@ -77,7 +75,7 @@ describe('to PostgreSQL', () => {
   };
 
   test('S4.8 killed with -9 again and again, the table has every event once, and the position fits', async () => {
-    await killedAgainAndAgain(args, count, KILLS);
+    await killedAgainAndAgain(args, count);
     const copied: Json[] = (await rows()).map((row) => ({ ...row, at: row.at.toISOString() }));
     expect(copied).toEqual(await wholeFeed(api));
     expect(await sql('select seq::int, id from copied_position')).toEqual([{ seq: made(), id: copied.at(-1)?.id }]);
@@ -107,7 +105,7 @@ describe('to Elasticsearch', () => {
     const server = await startElasticsearch();
     // the events are stored, and the answer takes its time: that is when the kill comes
     server.trouble = () => ({ ms: 150 });
-    await killedAgainAndAgain(exportTo(server), async () => server.sources(INDEX).size, KILLS);
+    await killedAgainAndAgain(exportTo(server), async () => server.sources(INDEX).size);
     await expectAll(server);
     const again = [...(server.indices.get(INDEX)?.documents.values() ?? [])].filter((d) => d.version > 1);
     expect(again.length).toBeGreaterThan(0);
