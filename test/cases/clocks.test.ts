@@ -14,7 +14,7 @@ const SOON = 40_000;
 
 test.each(systems)('S2.5 %s: a hold that runs out gives its room to the next juror', async (_, api) => {
   const { cases: on } = api;
-  await on.openCourt('ttl', { votesToWin: 1, leaseSeconds: 3 }, ['ann', 'ben']);
+  await on.openCourt('ttl', { votesToWin: 1, leaseSeconds: 6 }, ['ann', 'ben']);
   const stream = await openStream(api, 'juror=ann');
   const { token } = await on.claimed('ttl', 'ann');
   expect((await on.claim('ttl', 'ben')).reasons).toMatchObject({ noVotesLeft: 1 });
@@ -29,7 +29,7 @@ test.each(systems)('S2.5 %s: a hold that runs out gives its room to the next jur
 
 test.each(systems)('S2.7 %s: the deadline ends the case under its holders, once', async (_, { cases: on }) => {
   const { callback, received } = await startReceiver();
-  await on.openCourt('dead', { deadlineSeconds: 3, callback }, ['ann']);
+  await on.openCourt('dead', { deadlineSeconds: 6, callback }, ['ann']);
   const { token } = await on.claimed('dead', 'ann');
   await eventually(async () => (await on.oneCase('dead')).state === 'hung', SOON);
   expect((await on.vote('dead', token, 'buyer')).body).toMatchObject({ code: 'not_open', state: 'hung' });
