@@ -45,7 +45,9 @@ export function deliveryActivities(ctx: Context) {
         if ('review' in callback) return forwardToReview(ctx, item, callback);
         const message = await outcomes.messageOf(ctx, item, callback, 1);
         const { type, version } = message;
-        const delivery = await deliveries.open(ctx, kind, id, { type, version, url: callback.url });
+        // an occurrence may be dispatched again, and this end of it sent again after that
+        const body = kind === 'task' ? message.message : null;
+        const delivery = await deliveries.open(ctx, kind, id, { type, version, url: callback.url, body });
         if (delivery?.state === 'pending') await send(delivery, message, take);
       }),
     /** Makes one attempt to deliver change `n` of a review. @returns the next change; null: all are delivered */

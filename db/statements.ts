@@ -498,7 +498,7 @@ export interface Statements {
   change_gold: { params: { gold: unknown; court: string }; row: never; moves: 'unseen' };
   court_stats: { params: { court: string }; row: { counts: Columns['court_stats.counts']; gold: Columns['court_stats.gold']; votes_last_hour: number; wasted_last_hour: number } };
   juror_limits: { params: { juror: string; court: string }; row: { eligible: boolean; shown: number; frees_at: Date | null; day_ends_at: Date; votes: number } };
-  open_delivery: { params: { type: string; version: number; url: string; kind: string; id: string }; row: DeliveryRow };
+  open_delivery: { params: { type: string; version: number; url: string; body?: unknown; kind: string; id: string }; row: DeliveryRow };
   reopen_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
   get_delivery: { params: { kind: string; id: string; n: number }; row: DeliveryRow };
   attempt_delivery: { params: { status?: number | null; error?: string | null; state: string; url: string; delaySeconds?: number | null; kind: string; id: string; n: number; version: number }; row: DeliveryRow };
@@ -550,6 +550,7 @@ export interface Statements {
   add_person_erasure: { params: { id: string; person: string; standsFor: string; reason: string; actor: string }; row: ErasureRow };
   excluded_by_hash: { params: { standsFor: string }; row: { n: number } };
   feed_page: { params: { after: number; limit: number; bytes: number }; row: { seq: number; kind: Columns['event.kind']; item_id: string; no: number | null; event_seq: number; type: string; actor: string; at: Date; data: Columns['event.data'] | null; gold: boolean } };
+  feed_end: { params: {}; row: { newest: number } };
   follow_log: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; seq: number | null; type: string | null; actor: string | null; at: Date | null; shard: number | null; kind: Columns['item.kind'] | null; id: string | null; queue: string | null; state: Columns['item.state'] | null; version: number | null; wake_at: Date | null; holder: string | null; delivery_pending: boolean | null; lacks_jurors: boolean | null; event_seq: number | null; last_event: string | null; last_actor: string | null; updated_at: Date | null; optional: boolean | null }, Columns['follow_log.*']> };
   follow_callbacks: { params: { first: (number | null)[]; last: (number | null)[]; limit: number; after: number }; row: Narrowed<{ oldest: number; now: Date; epoch: number; position: number | null; late: boolean | null; review_id: string | null; received_at: Date | null; shard: number | null }, Columns['follow_callbacks.*']> };
   mark_gaps: { params: {}; row: { xid: number } };

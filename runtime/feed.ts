@@ -32,7 +32,7 @@ export class Feed {
   readonly #followers = new Set<Follower>();
   /** The current pass, or the last one; never rejects. */
   #running: Promise<unknown> = Promise.resolve();
-  #next: Promise<number> | undefined;
+  #next: Promise<RowOf<'number_events'>> | undefined;
   #newest = 0;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
@@ -47,16 +47,18 @@ export class Feed {
   async read(after: number, limit: number): Promise<FeedPage> {
     const there = await this.#page(after, limit);
     if (there.rows.length > 0) return there;
-    const newest = await this.#pass();
+    let { numbered, newest } = await this.#pass();
+    // far behind the last reader: a pass takes so many at once
+    while (newest <= after && numbered === BATCH) ({ numbered, newest } = await this.#pass());
     if (newest <= after) return there;
     const { rows, at } = await this.#page(after, limit);
     // Retention has cleared the events of missing positions with their items.
     return { rows, at: rows.length > 0 ? at : newest };
   }
 
-  /** The newest position that this process has seen. */
-  get newest(): number {
-    return this.#newest;
+  /** The position of the newest event that is committed, whether or not it has been given out. */
+  async end(): Promise<number> {
+    return only(await this.#db.run('feed_end')).newest;
   }
 
   /** Waits until there is something after a position; false: not within `ms`, or `signal` has fired. */
@@ -118,7 +120,7 @@ export class Feed {
   }
 
   /** Awaits a pass that begins after this call: a running one may have begun before the commit that the caller wants to see. */
-  #pass(): Promise<number> {
+  #pass(): Promise<RowOf<'number_events'>> {
     this.#next ??= this.#running.then(() => {
       this.#next = undefined;
       const pass = this.#number();
@@ -128,11 +130,11 @@ export class Feed {
     return this.#next;
   }
 
-  /** One pass of the sequencer over committed events; see db/functions/feed.sql. @returns the last position assigned */
-  async #number(): Promise<number> {
-    const { newest } = only(await this.#db.run('number_events', { limit: BATCH }));
-    this.#newest = newest;
-    for (const follower of [...this.#followers]) if (newest > follower.after) follower.done(true);
-    return newest;
+  /** One pass of the sequencer over committed events; see db/functions/feed.sql. */
+  async #number(): Promise<RowOf<'number_events'>> {
+    const pass = only(await this.#db.run('number_events', { limit: BATCH }));
+    this.#newest = pass.newest;
+    for (const follower of [...this.#followers]) if (pass.newest > follower.after) follower.done(true);
+    return pass;
   }
 }

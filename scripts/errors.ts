@@ -29,7 +29,8 @@ Every error of the API is \`application/problem+json\` ([RFC 9457](https://www.r
   whose pop was not answered may stay reserved until its TTR is over. Other errors stay the same however often you repeat the call.
 - **Jobs** are different: \`POST /v1/jobs\` answers 200 with \`{success: false, error, id, value}\`, and with the same \`code\` and
   fields, where the command was understood and refused. 400, 401, 403, 413, 429 and 503 have the same shape.
-- **Batches** answer 200 with a result for each entry, in order: \`httpStatus\`, \`code\` and \`detail\` of its own.`;
+- **Batches** that add answer 200 with a result for each entry, in order: \`httpStatus\`, \`code\` and \`detail\` of its own. Calls that end a list of
+  items do so, too, but where an entry is malformed they are refused as a whole, with its path.`;
 
 function section(code: ProblemCode): string {
   const { status, title } = PROBLEMS[code];

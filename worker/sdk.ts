@@ -13,8 +13,11 @@ export function installRuntime(log: Log, metricsPort?: number): void {
   installed = true;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
     if (/^No (workflows|activities) registered/.test(message)) return;
-    if (level === 'ERROR') log.error({ ...meta }, message);
-    else log.warn({ ...meta }, message);
+    // an Error as it is would be logged as {}
+    const { error, ...rest } = meta ?? {};
+    const said = { ...rest, ...(error instanceof Error ? { err: error.message } : error !== undefined && { error }) };
+    if (level === 'ERROR') log.error(said, message);
+    else log.warn(said, message);
   });
   const bindAddress = `127.0.0.1:${metricsPort}`;
   const prometheus = { bindAddress, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };

@@ -20,7 +20,7 @@ export const feedEndpoint = endpoint('readFeed', 'GET /v1/feed', {
     const pages = await feed.read(ctx, after, most, follow);
     return ndjson((ended) => textOf(pages(ended)), {
       endless: follow,
-      headers: { 'docket-feed-newest': String(ctx.feed.newest) },
+      headers: { 'docket-feed-newest': String(await ctx.feed.end()) },
       allowed: () => api.auth.isLive(caller).catch(() => true),
       hold: holdPart,
       failed(error) {

@@ -130,7 +130,7 @@ end $$;
 
 -- Finishes jobs. With a token: only that reservation, while it is live. Without one: in any open state, ending whatever
 -- reservation is current (S3.1, S3.3). Planned once, as a pop is.
--- p_actors  who finishes it, where it is not reserved
+-- p_actors  who finishes it without a token
 -- p_next    the tokens of what is asked for with it; null: nothing is
 create or replace function finish_jobs(
   p_ids text[], p_tokens text[], p_actors text[], p_next text[] default null
@@ -142,8 +142,8 @@ begin
   return query
     update item i
        set state = 'settled', result = 'null', settled_token = token_hash(s.token), end_reason = null, next_id = s.next,
-           event_seq = i.event_seq + 1, last_event = 'finished', last_actor = coalesce(i.holder, s.actor),
-           last_data = null
+           event_seq = i.event_seq + 1, last_event = 'finished',
+           last_actor = case when s.token is null then s.actor else i.holder end, last_data = null
       from unnest(p_ids, p_tokens, p_actors, p_next) as s (id, token, actor, next)
      where i.kind = v_job and i.id = s.id and i.ended_at is null
        and (s.token is null or (i.state = 'held' and i.lease_id = s.token and i.expires_at > clock_timestamp()))

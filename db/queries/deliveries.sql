@@ -2,10 +2,10 @@
 
 -- name: open_delivery
 -- The one delivery of an item's outcome; a later attempt finds the first one's row and writes nothing. :version is that
--- of the decision: a second look may have moved the item on.
+-- of the decision: a second look may have moved the item on. :body? is kept where the outcome may change.
 with opened as (
-  insert into delivery (kind, item_id, n, type, version, queue, url, state)
-  select i.kind, i.id, 1, :type, :version, i.queue, :url, 'pending'
+  insert into delivery (kind, item_id, n, type, version, queue, url, state, body)
+  select i.kind, i.id, 1, :type, :version, i.queue, :url, 'pending', :body?::json
     -- locked: what is erased meanwhile is delivered no more
     from item i where i.kind = :kind and i.id = :id and i.delivery_pending for share of i
   on conflict (kind, item_id, n) do nothing

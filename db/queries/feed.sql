@@ -14,3 +14,9 @@ select seq, kind, item_id, no, event_seq, type, actor, at, data,
      select i.*, coalesce(octet_length(i.data::text), 0) as bytes from event i where i.id = f.event_id limit 1) e) p
  where bytes_before < :bytes
  order by seq;
+
+-- name: feed_end
+-- The last position with those that are not given out yet: of committed events behind it, and in holes.
+select s.newest + (select count(*) from event where id > s.upto) + (
+         select count(*) from feed_hole h join event e on e.id between h.first and h.last) as "newest!"
+  from feed_state s;

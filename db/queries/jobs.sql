@@ -123,7 +123,7 @@ with buried as materialized (
    order by i.available_at, i.seq limit :limit::bigint for update
 )
 update item i
-   set state = 'ready', available_at = t.now,
+   set state = 'ready', available_at = t.now, first_available_at = least(i.first_available_at, t.now),
        event_seq = i.event_seq + 1, last_event = 'kicked', last_actor = :actor, last_data = null
   from (select * from buried union all select * from delayed) k, (select clock_timestamp() as now) t
  where i.kind = k.kind and i.id = k.id and i.state in ('buried', 'delayed')
@@ -131,8 +131,9 @@ returning i.*, k.state as "kicked_from!";
 
 -- name: kick_job :moves
 update item i
-   set state = 'ready', available_at = clock_timestamp(),
+   set state = 'ready', available_at = t.now, first_available_at = least(i.first_available_at, t.now),
        event_seq = i.event_seq + 1, last_event = 'kicked', last_actor = :actor, last_data = null
+  from (select clock_timestamp() as now) t
  where i.kind = 'job' and i.id = :id and i.state in ('buried', 'delayed')
    and (:number?::bigint is null or i.seq = :number)
 returning i.*;

@@ -83,7 +83,7 @@ export const open = async (
   { db }: Context,
   kind: Kind,
   id: string,
-  how: { type: string; version: number; url: string },
+  how: { type: string; version: number; url: string; body: object | null },
 ) => (await db.run('open_delivery', { kind, id, ...how }))[0];
 
 /** Records an attempt. @returns undefined when the delivery had ended before: this attempt does not count */

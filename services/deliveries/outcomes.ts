@@ -5,6 +5,7 @@ import { briefly, INVITED, isInvitation, outcomeMessage } from '../../domain/cal
 import { caseView } from '../../domain/cases.ts';
 import { kindOf } from '../../domain/kinds.ts';
 import { type Change, changeMessage } from '../../domain/reviews.ts';
+import { taskOf } from '../../domain/tasks.ts';
 import { ticketView } from '../../domain/tickets.ts';
 import type { Context } from '../shared/service.ts';
 import { messageIdOf } from '../shared/tokens.ts';
@@ -23,17 +24,20 @@ const caseOf = async ({ db }: Context, id: string): Promise<CaseItem | undefined
 export const read = async (ctx: Context, kind: Kind, id: string): Promise<Item | CaseItem | undefined> =>
   kindOf(kind).court ? caseOf(ctx, id) : (await ctx.db.run('get_items', { kind, ids: [id] }))[0];
 
-/** The item's own callback, or its queue's, also of one that has been deleted. */
-export const callbackOf = async ({ db }: Context, item: Item): Promise<Item['callback']> =>
-  item.callback ?? (await db.run('queue_callback', { kind: item.kind, name: item.queue }))[0]?.callback ?? null;
+/** The item's own callback, or its queue's, also of one that has been deleted; of an occurrence its task's, as it is now. */
+export async function callbackOf({ db }: Context, item: Item): Promise<Item['callback']> {
+  const task = item.kind === 'task' ? (await db.run('get_task', { id: taskOf(item.id) }))[0] : undefined;
+  if (task) return task.callback;
+  return item.callback ?? (await db.run('queue_callback', { kind: item.kind, name: item.queue }))[0]?.callback ?? null;
+}
 
 /** The message with an item's outcome, for its delivery number `n`. */
 export async function messageOf({ db }: Context, item: Item | CaseItem, callback: Callback, n: number) {
   const completions = item.kind === 'task' ? await db.run('completions_of', { id: item.id }) : [];
-  const outcome = outcomeMessage(item, completions);
-  const { type, version } = outcome;
+  const message = outcomeMessage(item, completions);
+  const { type, version } = message;
   // of the decision, as a second look moves the item on
-  return { ...outgoing(callback, messageId({ ...item, version }, n), outcome), type, version };
+  return { ...outgoing(callback, messageId({ ...item, version }, n), message), type, version, message };
 }
 
 /** Why a message is not needed any more. */
@@ -49,12 +53,22 @@ export async function messageFor(ctx: Context, delivery: DeliveryRow): Promise<O
   if (isInvitation(delivery)) return invitation(ctx, delivery);
   const { kind, item_id: id, n } = delivery;
   if (kind === 'review') return change(ctx, delivery);
+  if (kind === 'task' && n > 1) return earlierEnd(ctx, delivery);
   if (n > 1) return lookOutcome(ctx, delivery);
   const item = await read(ctx, kind, id);
   // an occurrence that is dispatched again
   if (!item?.ended_at) return 'there is no outcome yet';
   const callback = await callbackOf(ctx, item);
   return callback && 'url' in callback ? messageOf(ctx, item, callback, n) : NO_CALLBACK;
+}
+
+/** An end of an occurrence that has been dispatched again since: what was sent of it then, with its id. */
+async function earlierEnd(ctx: Context, { item_id: id, version, body }: DeliveryRow): Promise<Outgoing | string> {
+  const item = await read(ctx, 'task', id);
+  if (!item || body === null) return 'its task has been dispatched again since';
+  const callback = await callbackOf(ctx, item as Item);
+  if (!callback || !('url' in callback)) return NO_CALLBACK;
+  return outgoing(callback, messageId({ kind: 'task', id, version }, 1), body as Message);
 }
 
 const viewOf = (item: Item | CaseItem) => ('tally' in item ? caseView(item) : ticketView(item));
@@ -91,7 +105,9 @@ async function invitation(ctx: Context, { item_id: id, n, version }: DeliveryRow
   return outgoing(callback, messageId({ kind: 'case', id, version }, n), message);
 }
 
-const outgoing = (callback: Callback, id: string, message: Parameters<typeof briefly>[0]): Outgoing => ({
+type Message = Parameters<typeof briefly>[0];
+
+const outgoing = (callback: Callback, id: string, message: Message): Outgoing => ({
   ...{ ...callback, id },
   body: JSON.stringify(callback.secret === undefined ? briefly(message) : message),
 });

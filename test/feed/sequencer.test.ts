@@ -170,6 +170,14 @@ test('S4.8 a pass inside of a longer transaction is refused: it could not know w
   expect(await sql('select * from feed_state')).toEqual(before);
 });
 
+test('S4.8 where the feed ends is said, and can be read on from, however far nobody has read yet', async () => {
+  const before = await end();
+  await addNew(db, 'q', numbered(6_000, 'unread-'));
+  const { headers } = await api.get('/v1/feed?after=0&limit=1');
+  expect(Number(headers.get('docket-feed-newest'))).toBe(before + 6_000);
+  expect(await feed(api, `after=${before + 5_998}`)).toMatchObject([{ seq: before + 5_999 }, { seq: before + 6_000 }]);
+});
+
 test('S4.8 nobody reads: nothing is numbered; nothing new: nothing is written', async () => {
   const before = await sql('select * from feed_state');
   await note(db, 'a');

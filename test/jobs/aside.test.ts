@@ -74,8 +74,26 @@ test('S3.3 a job can be deleted in every state, and finished without a token as 
     expect(await job('pop', { topic: id })).toMatchObject({ success: true, id: null });
   }
   expect(await job('delete', { id: 'never-added' })).toMatchObject({ success: false });
-  expect(await job('finish', { id: 'again' })).toMatchObject({ success: true });
+  // on record is who finishes it, whoever holds it
+  await job('pop', { topic: 'again' });
+  const { key } = (await api.post('/v1/keys', { name: 'closer', role: 'consumer' })).body;
+  const finished = await api.as(key).post('/v1/jobs', { command: 'finish', id: 'again' });
+  expect(finished.body).toMatchObject({ success: true });
   expect((await oneJob('again')).state).toBe('finished');
+  expect((await api.get('/v1/jobs/again/events')).body.items.at(-1)).toMatchObject({
+    type: 'finished',
+    actor: 'closer',
+  });
+});
+
+test('S3.6 a kicked job waits from the kick on, not from when it would have been due', async () => {
+  for (const by of [{ id: 'kicked' }, { topic: 'kicked', count: 1 }]) {
+    await job('add', { topic: 'kicked', id: 'kicked', delay: 1_000, TTR: 60, body: 1 });
+    expect(await job('kick', by)).toMatchObject({ success: true });
+    const { oldestReadySeconds } = (await api.get('/v1/topics/kicked/stats')).body;
+    expect(oldestReadySeconds).toBeGreaterThanOrEqual(0);
+    await job('delete', { id: 'kicked' });
+  }
 });
 
 test("S3.1 what PHP's curl sends is taken: no content type, text/plain or a form with a JSON body, numbers in quotes", async () => {

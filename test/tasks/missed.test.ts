@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { eventually, type Json, repeat } from '../support/client.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { opened, startReceiver } from '../support/receiver.ts';
 import { startTestSystem } from '../support/system.ts';
 import { HOUR_MS, inMs, MINUTE_MS } from '../support/times.ts';
 
@@ -115,6 +115,28 @@ test('S4.3 dispatchTimes raised after the last dispatch was completed is new sto
   await work('ben');
   await eventually(async () => received.length === 2);
   expect(await statesOf('more')).toEqual([['completed', 0]]);
+
+  // the first end is sent again as it was, to where the task's outcomes go by now
+  const elsewhere = await startReceiver();
+  await patchTask('more', { callback: elsewhere.callback });
+  const at = `/v1/tasks/more/occurrences/${opened(received[0] as never).task.occurrence}/deliveries`;
+  const { items } = (await api.get(at)).body;
+  const first = items.find(({ version }: Json) => version === opened(received[0] as never).version);
+  expect((await api.post(`${at}/${first.n}/redeliver`)).status).toBe(202);
+  const again = await eventually(async () => elsewhere.received[0]);
+  expect(again.body).toBe(received[0]?.body);
+  expect(again.headers['webhook-id']).toBe(received[0]?.headers['webhook-id']);
+});
+
+test('S0.10 S4.8 a corrected callback of a task counts for what is pending', async () => {
+  const wrong = await startReceiver(() => 500);
+  const right = await startReceiver();
+  await addTask({ id: 'moved-receiver', executor: 'uid_fay', callback: wrong.callback });
+  await work('fay');
+  await eventually(async () => wrong.received.length > 0);
+  await patchTask('moved-receiver', { callback: right.callback });
+  const message = await eventually(async () => right.received[0]);
+  expect(message.headers['webhook-id']).toBe(wrong.received[0]?.headers['webhook-id']);
 });
 
 test('S4.3 S4.4 blocking: stock that is added when all was completed goes to who had taken it, before anything else', async () => {
