@@ -58,7 +58,7 @@ export function caseView(item: CaseItem) {
     parties: item.parties,
     body: item.body,
     tally: fullTally(item, item.tally),
-    votesLeft: ended === null ? item.votes_left : 0,
+    votesLeft: item.votes_left,
     winner: item.winner,
     holds: item.holds,
     wasted: item.wasted,
@@ -142,7 +142,7 @@ export function jurorView(item: CaseItem, sight: Sight, looks: Looks): ReturnTyp
   if (end === null || end.at > sight.now) return seen;
   const at = end.at.toISOString();
   return {
-    ...{ ...seen, state: end.winner === null ? 'hung' : 'decided', winner: end.winner, votesLeft: 0 },
+    ...{ ...seen, state: end.winner === null ? 'hung' : 'decided', winner: end.winner, votesLeft: end.votesLeft },
     ...{ tally: fullTally(item, end.tally), decidedAt: end.winner === null ? null : at, endedAt: at },
     endReason: end.winner === null ? 'nobody can win any more' : null,
     standing: end.winner === null ? null : { winner: end.winner, by: 'court', at, case: item.id },
