@@ -14,7 +14,7 @@ const loses =
   async (scene: Scene) => {
     const { api, prepare, start, done, kind } = workOf(scene, of);
     const name = `lost-${error}`;
-    const [id = '', next = ''] = await prepare(name, [{ untilLost: true }, {}], { leaseSeconds: 3, ...settings });
+    const [id = '', next = ''] = await prepare(name, [{ untilLost: true }, {}], { leaseSeconds: 9, ...settings });
     const server = await recorded(api.url);
     const loop = start(name, { servers: [server.url] });
     await eventually(async () => began(loop).includes(id));
@@ -27,7 +27,7 @@ const loses =
     expect(server.calls.filter((call) => kind.ends(call, id))).toEqual([]);
   };
 
-/** Somebody else's vote on a case of the same court. @returns its id */
+/** Another juror's vote on a case of the same court. @returns its id */
 async function voteOf(juror: string, api: Client, id: string): Promise<string> {
   const other = await claimed(api, id.replace(/-\d+$/, ''), juror);
   await voted(api, other.id, other.token, 'seller');
