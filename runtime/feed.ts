@@ -34,6 +34,8 @@ export class Feed {
   #running: Promise<unknown> = Promise.resolve();
   #next: Promise<RowOf<'number_events'>> | undefined;
   #newest = 0;
+  #end = 0;
+  #endUntil = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #failing = false;
@@ -56,9 +58,18 @@ export class Feed {
     return { rows, at: rows.length > 0 ? at : newest };
   }
 
-  /** The position of the newest event that is committed, whether or not it has been given out. */
+  /**
+   * The position of the newest event that is committed, whether or not it has been given out. Counting takes long where
+   * millions have not been, so it takes a tenth of the time at most: what was counted is good for nine times as long.
+   */
   async end(): Promise<number> {
-    return only(await this.#db.run('feed_end')).newest;
+    const began = performance.now();
+    if (began > this.#endUntil) {
+      this.#end = only(await this.#db.run('feed_end')).newest;
+      const ended = performance.now();
+      this.#endUntil = ended + 9 * (ended - began);
+    }
+    return Math.max(this.#end, this.#newest);
   }
 
   /** Waits until there is something after a position; false: not within `ms`, or `signal` has fired. */
