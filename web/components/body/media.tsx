@@ -11,8 +11,8 @@ import { type Played, playedBy, viewingOf } from './viewing.ts';
 type State = 'hidden' | 'shown' | 'blurred' | 'failed';
 
 /**
- * An image, video or sound of another host, or of the body itself: not loaded until someone reveals it or wants all at once, and blurred when they
- * hide it again. Of hosts that the server does not allow, only the address is shown.
+ * An image, video or sound of another host, or of the body itself: not loaded until someone reveals it or wants all at
+ * once, and blurred when they hide it again. Of hosts that the server does not allow, only the address is shown.
  */
 export function Media({ kind, url }: { kind: MediaKind; url: URL }) {
   const t = texts.value.body;
