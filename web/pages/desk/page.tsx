@@ -20,13 +20,14 @@ import { Desk } from './desk.ts';
 import './desk.css';
 import { Guidelines } from './guidelines.tsx';
 import { LeaveDialog, type Leaving } from './leave.tsx';
-import { draftFrom, Macros, Suggested, useMacros } from './macros.tsx';
+import { Macros, useMacros } from './macros.tsx';
 import { DeskNotes } from './notes.tsx';
 import { NothingYet } from './nothing.tsx';
 import type { DecisionForm } from './schema.ts';
 import { type Held, isSending, secondsEach } from './shelf.ts';
 import { skills } from './skills.ts';
 import { LateNotes, LostNote, PendingNote } from './states.tsx';
+import { draftFrom, Suggested } from './suggested.tsx';
 import { TicketView } from './ticket.tsx';
 import { useWindows } from './windows.ts';
 
