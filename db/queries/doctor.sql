@@ -36,12 +36,12 @@ with found as materialized (
       select d.kind, d.queue, 'delivery_failed', 0, count(*) from delivery d
        where d.state = 'failed' and d.queue <> '' group by d.kind, d.queue
       union all
-      -- invitations that have ended (delivery_counts_as)
+      -- invitations that have ended
       select w.kind, case w.kind when 'case' then d.queue else 'case' end, w.what, 0, sum(w.n)
         from delivery d
        cross join (values ('delivery', 'failed', -1), ('delivery', 'ended', 1), ('case', 'delivery_failed', -1))
                as w (kind, what, n)
-       where d.kind = 'case' and d.state = 'failed' and d.type = 'case.invited' group by 1, 2, 3) n
+       where d.kind = 'case' and d.state = 'failed' and delivery_counts_as(d) = 'ended' group by 1, 2, 3) n
    group by n.kind, n.queue, n.what having sum(n.counted) <> sum(n.present)
    order by n.kind, n.queue, n.what limit :limit
 ), corrected as (

@@ -70,7 +70,8 @@ select kind, nullif(queue, '') as queue, count(*)::integer as "failed!", max(upd
   select d.* from unnest(:kinds::text[]) as k (kind) cross join lateral (
     select kind, queue, updated_at
       from delivery o
-     where o.state = 'failed' and o.kind = k.kind and o.type <> 'case.invited' order by o.seq desc limit :lines) d) f
+     where o.state = 'failed' and o.kind = k.kind and delivery_counts_as(o) = 'failed'
+     order by o.seq desc limit :lines) d) f
  group by kind, queue order by 3 desc limit :limit;
 
 -- name: list_parked
