@@ -44,9 +44,9 @@ export function deliveryActivities(ctx: Context) {
         if (!callback) return withoutReceiver(ctx, kind, id, failure);
         if ('review' in callback) return forwardToReview(ctx, item, callback);
         const message = await outcomes.messageOf(ctx, item, callback, 1);
-        const { type, version } = message;
+        const { type, version } = message.outcome;
         // an occurrence may be dispatched again, and this end of it sent again after that
-        const body = kind === 'task' ? message.message : null;
+        const body = kind === 'task' ? message.outcome : null;
         const delivery = await deliveries.open(ctx, kind, id, { type, version, url: callback.url, body });
         if (delivery?.state === 'pending') await send(delivery, message, take);
       }),

@@ -35,9 +35,9 @@ export async function callbackOf({ db }: Context, item: Item): Promise<Item['cal
 export async function messageOf({ db }: Context, item: Item | CaseItem, callback: Callback, n: number) {
   const completions = item.kind === 'task' ? await db.run('completions_of', { id: item.id }) : [];
   const message = outcomeMessage(item, completions);
-  const { type, version } = message;
   // of the decision, as a second look moves the item on
-  return { ...outgoing(callback, messageId({ ...item, version }, n), message), type, version, message };
+  const { version } = message;
+  return { ...outgoing(callback, messageId({ ...item, version }, n), message), outcome: message };
 }
 
 /** Why a message is not needed any more. */
