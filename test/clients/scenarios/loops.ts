@@ -57,7 +57,7 @@ export const loops: Scenarios = {
     'S0.7 S2.5 S3.5 a handler that takes longer than the lease or the TTR keeps its ticket, case or job',
     ['job', 'ticket', 'case'],
     async ({ prepare, work, history, kind }) => {
-      const [id = ''] = await prepare('long', [{ seconds: 6 }], { leaseSeconds: 4 });
+      const [id = ''] = await prepare('long', [{ seconds: 8 }], { leaseSeconds: 4 });
       const loop = await work('long', [id]);
       expect(loop.lines('began')).toMatchObject([{ began: id, ...kind.attempts[0] }]);
       expect(await history(id)).toEqual(kind.doneOnce);
